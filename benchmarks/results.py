@@ -1,0 +1,61 @@
+"""Writes what a benchmark measured to `docs/results/NAME.json`, with where and when it ran.
+
+Imports no jax, so that benchmarks of the jax-free parts start at once.
+"""
+
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
+PACKAGES = ("factorio-rl", "jax", "jaxlib", "flax", "mctx", "numba", "numpy")
+
+
+def write_results(name: str, rows: Sequence[dict[str, Any]], command: str) -> Path:
+    """Replaces `docs/results/NAME.json` by these rows, and returns its path.
+
+    The rows go in as they are; `command` is what a reader types to repeat the measurement.
+    """
+    result = {
+        "device": device_name(),
+        "versions": package_versions(),
+        "date": date.today().isoformat(),
+        "command": command,
+        "rows": list(rows),
+    }
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps(result, indent=2) + "\n")
+    return path
+
+
+def device_name() -> str:
+    """The accelerator that jax runs on, if a benchmark has loaded jax; else the processor."""
+    jax = sys.modules.get("jax")
+    if jax is not None and jax.default_backend() != "cpu":
+        return jax.devices()[0].device_kind
+    return processor_name()
+
+
+def processor_name() -> str:
+    """The processor's model as Linux names it, or the machine type elsewhere."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{models[0]} ({len(models)} threads)" if models else platform.machine()
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of Python and of the installed packages that figures depend on."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions

@@ -1,0 +1,115 @@
+"""What the network sees of a state: planes over the grid and a context vector.
+
+Items and recipes appear by the task's own slots, so one network serves every recipe. Planes
+`[H, W, C]`, all 0 or 1, C = 18 + 2 R + 4 I:
+
+| planes | content |
+|---|---|
+| 4 | belt by direction of flow |
+| 4 | inserter by drop direction |
+| R | machine footprint by recipe slot |
+| R | machine centre by recipe slot |
+| 4 | source by direction |
+| 4 | sink by direction |
+| 2 I | item slot of a port by lane (left lane first) |
+| 1 | blocked cell |
+| 1 | inside the grid (all ones; tells a convolution where the border is) |
+| 2 I | item slot that can reach the lane (`envs.reach`), or is in the machine |
+
+Context `[G]`, G = R (2 I + 2) + I + 5: per recipe slot the ingredient and product counts of a
+craft, its time and whether it exists; target item one-hot; target rate as items per second, as
+output swings and input swings of one arm; share of the placement limit left; finished. Constant
+over the grid, it enters the network as a bias: constant planes would cost a stem of three times
+the width at eight item slots.
+"""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, UInt8
+
+from envs.catalogue import CHEST_CYCLE_TICKS, TICKS_PER_S
+from envs.dynamics import dilate
+from envs.reach import DIRECTIONS, belt_cells, reachable_items
+from envs.task_spec import BELT, INSERTER, MACHINE
+from envs.types import NO_SLOT, EnvShape, State
+
+SWINGS_PER_S = TICKS_PER_S / CHEST_CYCLE_TICKS
+"""Items per second of one arm between two targets that are always free (R20)."""
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Observation:
+    """Input of the network."""
+
+    planes: UInt8[Array, "H W C"]
+    context: Float[Array, "G"]
+
+
+def num_planes(shape: EnvShape) -> int:
+    """C."""
+    return 18 + 2 * shape.recipe_slots + 4 * shape.item_slots
+
+
+def num_context(shape: EnvShape) -> int:
+    """G."""
+    return shape.recipe_slots * (2 * shape.item_slots + 2) + shape.item_slots + 5
+
+
+def observe(state: State) -> Observation:
+    """The observation of a state."""
+    return Observation(_planes(state), _context(state))
+
+
+def _planes(state: State) -> UInt8[Array, "H W C"]:
+    task, board = state.task, state.board
+    slots = jnp.arange(task.ingredients.shape[1])
+    recipes = jnp.arange(task.craft_ticks.shape[0])
+    directions = jnp.arange(len(DIRECTIONS))
+    belts = belt_cells(state)
+    turned = board.rotation[..., None] == directions
+    flows = belts.direction[..., None] == directions
+    centre = (board.entity == MACHINE + 1)[..., None] & (board.rotation[..., None] == recipes)
+    body = jax.vmap(dilate, in_axes=-1, out_axes=-1)(centre)
+    is_source = belts.carries & ~belts.accepts
+    is_sink = belts.accepts & ~belts.feeds
+    at_port = jnp.arange(board.entity.size)[:, None] == task.port_cell
+    carried = (task.port_items[..., None] == slots) & (task.port_items != NO_SLOT)[..., None]
+    port_items = (at_port[:, :, None, None] & carried).any(axis=1)
+    reach = (reachable_items(state)[..., None] >> slots.astype(jnp.uint8)) & 1
+    groups = [
+        (board.entity == BELT + 1)[..., None] & turned,
+        (board.entity == INSERTER + 1)[..., None] & turned,
+        body,
+        centre,
+        is_source[..., None] & flows,
+        is_sink[..., None] & flows,
+        port_items,
+        task.blocked[..., None],
+        jnp.ones_like(task.blocked)[..., None],
+        reach,
+    ]
+    height, width = board.entity.shape
+    return jnp.concatenate(
+        [group.reshape(height, width, -1).astype(jnp.uint8) for group in groups], axis=-1
+    )
+
+
+def _context(state: State) -> Float[Array, "G"]:
+    task, board = state.task, state.board
+    target_one_hot = jnp.arange(task.ingredients.shape[1]) == task.target_slot
+    target_items_per_s = task.target_numerator / task.target_denominator
+    output_swings = target_items_per_s / SWINGS_PER_S
+    makes_target = task.products[:, task.target_slot]
+    per_product = task.ingredients.sum(axis=1) / jnp.maximum(makes_target, 1)
+    input_swings = output_swings * jnp.where(makes_target > 0, per_product, 0).max()
+    left = (task.placement_limit - board.placed) / task.placement_limit
+    scalars = jnp.stack(
+        [target_items_per_s, output_swings, input_swings, left, board.finished.astype(float)]
+    )
+    seconds = task.craft_ticks / TICKS_PER_S
+    parts = [task.ingredients / 4, task.products / 4, seconds / 4, task.craft_ticks > 0]
+    flat = [part.reshape(-1).astype(jnp.float32) for part in (*parts, target_one_hot)]
+    return jnp.concatenate([*flat, scalars.astype(jnp.float32)])

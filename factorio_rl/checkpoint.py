@@ -1,0 +1,118 @@
+"""Checkpoints of a run directory: named pytrees saved together by Orbax (v1 API).
+
+In: a step number, pytrees, and what was measured of them. Out: the same pytrees, bit for bit.
+This is the only file that knows Orbax: its v1 API is young and renames things.
+"""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+from orbax.checkpoint import v1 as ocp
+
+from envs.errors import UserError
+
+SCORE = "score"
+
+
+class CheckpointError(UserError):
+    """No checkpoint of the run directory can be loaded."""
+
+    exit_code = 4
+
+
+class CheckpointStore:
+    """The `checkpoints` folder of a run: the newest few, and the best by score, are kept."""
+
+    def __init__(self, directory: Path, keep: int) -> None:
+        policies = ocp.training.preservation_policies
+        self.directory = directory.absolute()
+        self._checkpointer = ocp.training.Checkpointer(
+            self.directory,
+            preservation_policy=policies.AnyPreservationPolicy(
+                [
+                    policies.LatestN(keep),
+                    policies.BestN(
+                        get_metric_fn=lambda metrics: metrics[SCORE],
+                        n=1,
+                        keep_checkpoints_without_metrics=False,
+                    ),
+                ]
+            ),
+            cleanup_tmp_directories=True,
+        )
+
+    def steps(self) -> list[int]:
+        """Steps with a checkpoint, newest first."""
+        return sorted((entry.step for entry in self._checkpointer.checkpoints), reverse=True)
+
+    def best_step(self) -> int:
+        """The step with the highest score; the newest if none was scored.
+
+        Raises:
+            CheckpointError: there is no checkpoint.
+        """
+        scored = [entry for entry in self._checkpointer.checkpoints if entry.metrics]
+        if scored:
+            return max(scored, key=lambda entry: (entry.metrics[SCORE], entry.step)).step
+        return self.newest_step()
+
+    def newest_step(self) -> int:
+        """The newest step. Raises CheckpointError if there is none."""
+        steps = self.steps()
+        if not steps:
+            raise CheckpointError(f"no checkpoint in {self.directory}; train there first")
+        return steps[0]
+
+    def save(self, step: int, parts: Mapping[str, Any], score: float | None) -> None:
+        """Saves the pytrees, with the evaluation score of their parameters if there is one.
+
+        A step that exists keeps what it has: it was saved from the same state.
+        """
+        if step in self.steps():
+            return
+        metrics = None if score is None else {SCORE: score}
+        self._checkpointer.save_checkpointables(step, dict(parts), force=True, metrics=metrics)
+
+    def load(self, step: int, like: Mapping[str, Any]) -> dict[str, Any]:
+        """The pytrees of a step, in the shape of `like`; names left out of it are not read."""
+        abstract = {name: jax.tree.map(_abstract, tree) for name, tree in like.items()}
+        return self._checkpointer.load_checkpointables(step, abstract)
+
+    def load_newest(self, like: Mapping[str, Any]) -> tuple[int, dict[str, Any]] | None:
+        """The newest checkpoint that loads, with its step; None in a folder without any.
+
+        Raises:
+            CheckpointError: there are checkpoints, and none loads.
+        """
+        failures = []
+        for step in self.steps():
+            try:
+                return step, self.load(step, like)
+            except Exception as error:
+                # Orbax raises many types for damaged data; each means: try the one before.
+                failures.append(f"{self.directory / str(step)}: {_first_line(error)}")
+                logging.getLogger(__name__).warning("cannot load checkpoint %s", failures[-1])
+        if failures:
+            raise CheckpointError(
+                "no checkpoint could be loaded; tried\n  "
+                + "\n  ".join(failures)
+                + "\nrestore one from a copy, or start in another run directory"
+            )
+        return None
+
+    def close(self) -> None:
+        """Waits for what is being written."""
+        self._checkpointer.close()
+
+
+def _abstract(leaf: Any) -> Any:
+    if isinstance(leaf, jax.Array):
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=leaf.sharding)
+    return leaf
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"

@@ -1,0 +1,195 @@
+"""One chunk of training: scores that are due, self-play, verification started, updates.
+
+In and out: the whole `LoopState`. Scores have a fixed lag of two chunks, so the result does not
+depend on how fast the verifier's threads are. Every key is folded from the seed, a purpose and a
+counter: there is no key to save.
+"""
+
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from envs.actions import num_actions
+from factorio_rl import curriculum
+from factorio_rl.config import Config
+from factorio_rl.demonstrations import References
+from factorio_rl.learner import LearnerState, Shares, UpdateFigures, make_update, start_learner
+from factorio_rl.loop_state import SCORE_LAG_CHUNKS, Counters, LoopState, start_counters
+from factorio_rl.model import Params, make_predict
+from factorio_rl.network import Network
+from factorio_rl.replay import Replay, Scores, add_rows, add_scores, empty_replay, num_scored
+from factorio_rl.scoring import ChunkScores, Scorer
+from factorio_rl.selfplay import ActorState, ChunkStats, Ended, make_run_chunk, start_actor
+
+
+@dataclass(frozen=True)
+class Keys:
+    """One root key per purpose, folded from the seed."""
+
+    init: Array
+    actor: Array
+    chunk: Array
+    update: Array
+
+
+class ChunkFigures(NamedTuple):
+    """Figures of one chunk; device arrays where nothing waits for them yet."""
+
+    updates: UpdateFigures
+    search: ChunkStats
+    scored_rows: Array
+    act_s: float  # until the moves of the chunk were known, scores of earlier chunks included
+
+
+def make_keys(seed: int) -> Keys:
+    """The keys of a run."""
+    root = jax.random.key(seed)
+    return Keys(*(jax.random.fold_in(root, purpose) for purpose in range(4)))
+
+
+class ChunkRunner:
+    """The compiled programs of training, and the scores that are on their way."""
+
+    def __init__(
+        self, config: Config, network: Network, references: References, scorer: Scorer
+    ) -> None:
+        self._config = config
+        self._network = network
+        self._references = references
+        self._scorer = scorer
+        self._keys = make_keys(config.run.seed)
+        self._futures: list[Future[ChunkScores]] = []
+        predict = make_predict(network, config.env.growth_rule)
+        self._act = jax.jit(partial(_act, make_run_chunk(config, predict)), donate_argnums=(2, 3))
+        self._update = jax.jit(make_update(config, network), donate_argnums=0)
+        self._mean = jax.jit(_mean_figures)
+
+    def start(self) -> LoopState:
+        """The state before any update."""
+        config, env = self._config, self._config.env
+        actions = num_actions(env.height, env.width)
+
+        def arrays() -> tuple[LearnerState, ActorState, Replay]:
+            return (
+                start_learner(config, self._network, self._keys.init),
+                start_actor(config, self._references, self._keys.actor),
+                empty_replay(config.replay.capacity, env.height, env.width, actions),
+            )
+
+        learner, actor, replay = jax.jit(arrays)()
+        nothing = _nothing_ended(config, actor)
+        longest = self._references.actions.shape[1]
+        return LoopState(
+            learner=learner,
+            actor=actor,
+            replay=replay,
+            curriculum=curriculum.start_curriculum(longest),
+            pending=(nothing,) * SCORE_LAG_CHUNKS,
+            counters=start_counters(),
+        )
+
+    def resume(self, state: LoopState) -> None:
+        """Starts again to verify what the state waits for."""
+        self._futures = [self._scorer.submit(ended) for ended in state.pending]
+
+    def imitate(self, state: LoopState) -> tuple[LoopState, UpdateFigures]:
+        """`learner.updates_per_chunk` updates on references alone."""
+        finished = self._config.learner.incomplete_share
+        shares = Shares(jnp.float32(1.0 - finished), jnp.float32(finished))
+        learner, figures = self._updates(state.learner, state.replay, shares)
+        return replace(state, learner=learner), figures
+
+    def run(self, state: LoopState) -> tuple[LoopState, ChunkFigures]:
+        """The state one chunk later; call `resume` once before the first."""
+        began_s = time.monotonic()
+        due, outcomes = state.pending[0], self._futures.pop(0).result()
+        scores = Scores(due.ended, due.episode, outcomes.score)
+        chunk = int(state.counters.chunk)
+        actor, replay, ended, stats = self._act(
+            state.learner.params,
+            self._references,
+            state.actor,
+            state.replay,
+            scores,
+            jax.random.fold_in(self._keys.chunk, chunk),
+        )
+        scored_rows = num_scored(replay)
+        learner, updates = self._updates(state.learner, replay, self._shares(chunk))
+        ended = jax.device_get(ended)
+        self._futures.append(self._scorer.submit(ended))
+        act_s = time.monotonic() - began_s
+        after = LoopState(
+            learner=learner,
+            actor=actor,
+            replay=replay,
+            curriculum=curriculum.tally(state.curriculum, due, outcomes),
+            pending=(*state.pending[1:], ended),
+            counters=self._count(state.counters, due, outcomes),
+        )
+        return after, ChunkFigures(updates, stats, scored_rows, act_s)
+
+    def _updates(
+        self, learner: LearnerState, replay: Replay, shares: Shares
+    ) -> tuple[LearnerState, UpdateFigures]:
+        first = int(learner.updates)
+        figures = []
+        for number in range(first, first + self._config.learner.updates_per_chunk):
+            key = jax.random.fold_in(self._keys.update, number)
+            learner, of_update = self._update(learner, replay, self._references, shares, key)
+            figures.append(of_update)
+        return learner, self._mean(figures)
+
+    def _shares(self, chunk: int) -> Shares:
+        learner, last = self._config.learner, max(self._config.train.num_chunks - 1, 1)
+        first_share, last_share = (
+            learner.demonstration_share_start,
+            learner.demonstration_share_end,
+        )
+        share = first_share + (last_share - first_share) * min(chunk / last, 1.0)
+        return Shares(jnp.float32(share), jnp.float32(learner.incomplete_share))
+
+    def _count(self, counters: Counters, due: Ended, outcomes: ChunkScores) -> Counters:
+        actor = self._config.actor
+        return Counters(
+            chunk=np.asarray(counters.chunk + 1),
+            env_steps=np.asarray(counters.env_steps + actor.num_envs * actor.chunk_moves),
+            episodes=np.asarray(counters.episodes + due.ended.sum()),
+            inexact=np.asarray(counters.inexact + outcomes.inexact),
+        )
+
+
+def _act(
+    run_chunk,
+    params: Params,
+    references: References,
+    actor: ActorState,
+    replay: Replay,
+    scores: Scores,
+    key: Array,
+) -> tuple[ActorState, Replay, Ended, ChunkStats]:
+    actor, chunk = run_chunk(params, references, actor, key)
+    replay = add_rows(add_scores(replay, scores), chunk.rows)
+    return actor, replay, chunk.ended, chunk.stats
+
+
+def _mean_figures(figures: list[UpdateFigures]) -> UpdateFigures:
+    means = jax.tree.map(lambda *values: jnp.stack(values).mean(), *figures)
+    return means._replace(finite=jnp.stack([of_update.finite for of_update in figures]).all())
+
+
+def _nothing_ended(config: Config, actor: ActorState) -> Ended:
+    """A chunk in which no episode ended, numpy."""
+
+    def zeros(leaf: Array) -> np.ndarray:
+        return np.zeros((config.actor.chunk_moves, *leaf.shape), leaf.dtype)
+
+    board = jax.tree.map(zeros, actor.board)
+    numbers = zeros(actor.episode)
+    return Ended(board.finished, numbers, board, numbers, numbers, numbers)

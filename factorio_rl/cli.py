@@ -1,0 +1,124 @@
+"""The command lines: `train.py` and `python -m factorio_rl evaluate | verify | render`.
+
+In: arguments. Out: an exit code: 0 done, 2 bad config or input, 3 non-finite training, 4 no good
+checkpoint, 130 or 143 stopped by a signal and saved. Every command imports what it needs when it
+runs, so that `verify` starts at once.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from envs.errors import UserError
+from factorio_rl import __version__
+
+
+def train_main(arguments: Sequence[str]) -> int:
+    """Runs train.py's arguments; the exit code."""
+    return _guarded(lambda: _train(arguments))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the arguments of `python -m factorio_rl`; the exit code."""
+    options = _parser().parse_args(arguments)
+    return _guarded(lambda: options.run(options))
+
+
+def _guarded(run: Callable[[], int]) -> int:
+    """Turns the errors that a user can cause into one message and an exit code."""
+    try:
+        return run()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _train(arguments: Sequence[str]) -> int:
+    from factorio_rl.train_args import parse_train_args
+
+    options = parse_train_args(arguments)
+    print(f"training in {options.run_dir}; loading and compiling", flush=True)
+    from factorio_rl.preemption import StopRequest
+    from factorio_rl.trainer import train
+
+    with StopRequest() as stop:
+        return train(options.config, options.run_dir, options.init_from, stop)
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from factorio_rl.evaluate_command import evaluate
+
+    return evaluate(
+        options.run_dir,
+        task_set=options.task_set,
+        num_simulations=options.num_simulations,
+        newest=options.checkpoint == "newest",
+        as_json=options.json,
+    )
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from envs.layout import read_layout
+    from envs.verifier import verify
+
+    verified = verify(read_layout(options.layout))
+    if options.json:
+        print(json.dumps(verified.to_json()))
+        return 0
+    for sink in verified.rates:
+        print(f"({sink.x}, {sink.y})  {sink.item}: {sink.rate} = {float(sink.rate):.6g} items/s")
+    if not verified.exact:
+        print(f"not exact: no state recurred within {verified.ticks:,} ticks")
+    return 0
+
+
+def _render(options: argparse.Namespace) -> int:
+    from envs.layout import read_layout
+    from envs.render import render_png, render_text
+    from envs.verifier import verify
+
+    layout = read_layout(options.layout)
+    sinks = verify(layout).rates
+    caption = "; ".join(f"{sink.item}: {sink.rate} = {float(sink.rate):.3g}/s" for sink in sinks)
+    if options.png is None:
+        print(render_text(layout, caption=caption))
+    else:
+        render_png(layout, title=caption).save(options.png)
+        print(f"wrote {options.png}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m factorio_rl", description=main.__doc__)
+    parser.add_argument("--version", action="version", version=_versions())
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    evaluate = commands.add_parser("evaluate", help="score a trained agent on held-out tasks")
+    evaluate.set_defaults(run=_evaluate)
+    evaluate.add_argument("--run-dir", type=Path, required=True, help="run directory of train.py")
+    evaluate.add_argument("--task-set", help="held-out set; default: the one of the run")
+    evaluate.add_argument("--num-simulations", type=int, help="per move; default: as in training")
+    evaluate.add_argument(
+        "--checkpoint", choices=("best", "newest"), default="best", help="default: best by score"
+    )
+    evaluate.add_argument("--json", action="store_true", help="print the report as JSON")
+
+    verify = commands.add_parser("verify", help="print the exact rates of a layout")
+    verify.set_defaults(run=_verify)
+    verify.add_argument("layout", type=Path, help="layout JSON file")
+    verify.add_argument("--json", action="store_true", help="print one JSON object")
+
+    render = commands.add_parser("render", help="draw a layout with its exact rates")
+    render.set_defaults(run=_render)
+    render.add_argument("layout", type=Path, help="layout JSON file")
+    render.add_argument("--png", type=Path, help="write a picture; without it, text is printed")
+    return parser
+
+
+def _versions() -> str:
+    from envs.heldout import HELDOUT_SETS, RULES_VERSION
+
+    sets = ", ".join(f"heldout-{name} {entry.sha256[:12]}" for name, entry in HELDOUT_SETS.items())
+    return f"factorio-rl {__version__}, rules {RULES_VERSION}, {sets}"

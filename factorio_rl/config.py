@@ -1,0 +1,166 @@
+"""All settings of a run, `Config`, and the rules that join its fields.
+
+In: mappings, as read by `config_file`. Out: a checked, frozen `Config` that every part reads.
+Bounds of a single field stand in `config_sections`. No jax.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pydantic import model_validator
+
+from envs.actions import num_actions
+from envs.catalogue import MACHINE_SIZE, RECIPES
+from factorio_rl.config_sections import (
+    ActorConfig,
+    EnvConfig,
+    EvalConfig,
+    LearnerConfig,
+    LoggingConfig,
+    NetworkConfig,
+    ReplayConfig,
+    RunConfig,
+    SearchConfig,
+    Section,
+    TasksConfig,
+    TrainConfig,
+)
+
+
+class Config(Section):
+    """All settings of a run."""
+
+    run: RunConfig = RunConfig()
+    env: EnvConfig = EnvConfig()
+    tasks: TasksConfig = TasksConfig()
+    network: NetworkConfig = NetworkConfig()
+    search: SearchConfig = SearchConfig()
+    actor: ActorConfig = ActorConfig()
+    replay: ReplayConfig = ReplayConfig()
+    learner: LearnerConfig = LearnerConfig()
+    train: TrainConfig = TrainConfig()
+    eval: EvalConfig = EvalConfig()
+    logging: LoggingConfig = LoggingConfig()
+
+    @model_validator(mode="after")
+    def _rules_hold(self) -> "Config":
+        broken = list(broken_rules(self))
+        if broken:
+            raise ValueError("; ".join(f"{rule.field}: {rule.message}" for rule in broken))
+        return self
+
+
+class BrokenRule(NamedTuple):
+    """A rule between fields that does not hold: the field to change first, the others, why."""
+
+    field: str
+    others: tuple[str, ...]
+    message: str
+
+
+def broken_rules(config: Config) -> Iterator[BrokenRule]:
+    """The rules between fields that `config` breaks."""
+    yield from _broken_size_rules(config)
+    yield from _broken_task_rules(config)
+    yield from _broken_search_rules(config)
+    yield from _broken_learner_rules(config)
+
+
+def _broken_size_rules(config: Config) -> Iterator[BrokenRule]:
+    env, tasks = config.env, config.tasks
+    if env.width != env.height:
+        yield BrokenRule(
+            "env.width",
+            ("env.height",),
+            f"the grid is {env.width} x {env.height}; training turns boards by quarter turns, "
+            "which needs a square one",
+        )
+    side = MACHINE_SIZE + 2
+    if max(env.width, env.height) < side:
+        yield BrokenRule(
+            "env.width",
+            ("env.height",),
+            f"a grid of {env.width} x {env.height} has no room for a machine, an inserter and a "
+            f"port in line; one side must be >= {side}",
+        )
+    needed = MACHINE_SIZE**2 + 2 + env.max_ports
+    free = env.width * env.height - needed
+    if tasks.max_blocked > max(free, 0):
+        yield BrokenRule(
+            "tasks.max_blocked",
+            ("env.width", "env.height", "env.max_ports"),
+            f"{tasks.max_blocked} blocked cells leave no room for a machine, two inserters and "
+            f"{env.max_ports} ports ({needed} cells) on {env.width} x {env.height}; "
+            f"must be <= {max(free, 0)}",
+        )
+
+
+def _broken_task_rules(config: Config) -> Iterator[BrokenRule]:
+    env = config.env
+    names = config.tasks.recipes
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        yield BrokenRule("tasks.recipes", (), f"named more than once: {', '.join(twice)}")
+    for name in dict.fromkeys(names):
+        ingredients = len(RECIPES[name].ingredients)
+        if ingredients + 1 > env.item_slots:
+            yield BrokenRule(
+                "tasks.recipes",
+                ("env.item_slots",),
+                f"{name} and its ingredients are {ingredients + 1} items, env.item_slots is "
+                f"{env.item_slots}; raise it or drop the recipe",
+            )
+        ports = -(-ingredients // 2) + 1
+        if ports > env.max_ports:
+            yield BrokenRule(
+                "tasks.recipes",
+                ("env.max_ports",),
+                f"{name} needs at least {ports} ports (two ingredients per source, one sink), "
+                f"env.max_ports is {env.max_ports}; raise it or drop the recipe",
+            )
+
+
+def _broken_search_rules(config: Config) -> Iterator[BrokenRule]:
+    actions = num_actions(config.env.height, config.env.width)
+    for name, section in (("search", config.search), ("eval", config.eval)):
+        considered = section.max_num_considered_actions
+        if considered > section.num_simulations:
+            yield BrokenRule(
+                f"{name}.max_num_considered_actions",
+                (f"{name}.num_simulations",),
+                f"{considered} actions cannot all be visited in {section.num_simulations} "
+                f"simulations; must be <= {name}.num_simulations",
+            )
+        if considered > actions:
+            yield BrokenRule(
+                f"{name}.max_num_considered_actions",
+                ("env.width", "env.height"),
+                f"{considered} is more than the {actions} actions of the grid",
+            )
+
+
+def _broken_learner_rules(config: Config) -> Iterator[BrokenRule]:
+    learner, actor, capacity = config.learner, config.actor, config.replay.capacity
+    if learner.batch_size > capacity:
+        yield BrokenRule(
+            "learner.batch_size",
+            ("replay.capacity",),
+            f"{learner.batch_size} is more than replay.capacity, {capacity}",
+        )
+    steps = actor.num_envs * actor.chunk_moves
+    if steps > capacity:
+        yield BrokenRule(
+            "replay.capacity",
+            ("actor.num_envs", "actor.chunk_moves"),
+            f"{capacity} rows do not hold one chunk; must be >= actor.num_envs * "
+            f"actor.chunk_moves = {steps}",
+        )
+    for end in ("start", "end"):
+        field = f"demonstration_share_{end}"
+        total = getattr(learner, field) + learner.incomplete_share
+        if total > 1:
+            yield BrokenRule(
+                f"learner.{field}",
+                ("learner.incomplete_share",),
+                f"with learner.incomplete_share it is {total:g} of a batch; must be <= 1",
+            )

@@ -1,0 +1,268 @@
+"""The sections of the settings: one frozen pydantic model each.
+
+Every field has its default, its bounds and a line with its meaning and unit, which `--help`
+prints. `config` joins the sections; rules between fields are there. No jax.
+"""
+
+import difflib
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from envs.catalogue import RECIPES
+
+PRINTED_CHOICES = 20
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A "did you mean" ending for a misspelt name, or the list of what is known."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]}?"
+    more = ", ..." if len(known) > PRINTED_CHOICES else ""
+    return f"known are {', '.join(known[:PRINTED_CHOICES])}{more}"
+
+
+def _listed(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+def _known_recipe(name: object) -> object:
+    if isinstance(name, str) and name not in RECIPES:
+        raise ValueError(f"no recipe of an assembling machine; {nearest(name, RECIPES)}")
+    return name
+
+
+Count = Annotated[int, Field(ge=0)]
+PositiveCount = Annotated[int, Field(ge=1)]
+Weight = Annotated[float, Field(ge=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+GridSide = Annotated[int, Field(ge=4, le=32)]
+RecipeName = Annotated[str, BeforeValidator(_known_recipe)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_not_one(cls, value: object, info: ValidationInfo) -> object:
+        kind = cls.model_fields[info.field_name].annotation if info.field_name else None
+        if isinstance(value, bool) and kind is not bool:
+            raise PydanticCustomError("not_boolean", "Input should not be true or false")
+        return value
+
+
+class RunConfig(Section):
+    """What belongs to the run as a whole."""
+
+    seed: Annotated[Count, Field(lt=2**32)] = 0
+    """Root of all random keys."""
+
+    compilation_cache: str | None = "~/.cache/factorio-rl/xla"
+    """Folder of the persistent XLA compilation cache; null turns it off."""
+
+
+class EnvConfig(Section):
+    """Shape and rules of the environment. Fixed for a run directory."""
+
+    width: GridSide = 12
+    """Grid width, cells."""
+
+    height: GridSide = 12
+    """Grid height, cells."""
+
+    item_slots: Annotated[PositiveCount, Field(ge=2, le=8)] = 8
+    """Items that one task can name."""
+
+    recipe_slots: Annotated[PositiveCount, Field(le=4)] = 4
+    """Recipes that one task can name; one per rotation digit of an action."""
+
+    max_ports: Annotated[PositiveCount, Field(ge=2, le=8)] = 4
+    """Most sources and sinks of one task."""
+
+    placement_limit: Annotated[PositiveCount, Field(ge=3)] = 60
+    """Placements after which an episode ends."""
+
+    growth_rule: bool = True
+    """Whether a placement has to touch a port or something already placed."""
+
+
+class TasksConfig(Section):
+    """The tasks that are trained on and evaluated. Fixed for a run directory."""
+
+    recipes: Annotated[tuple[RecipeName, ...], Field(min_length=1), BeforeValidator(_listed)] = (
+        "iron-gear-wheel",
+    )
+    """Products that the tasks ask for."""
+
+    num_tasks: PositiveCount = 4096
+    """Training tasks in the pool."""
+
+    max_blocked: Count = 3
+    """Most blocked cells of a task."""
+
+    heldout: Annotated[str, Field(min_length=1)] = "quickstart"
+    """Name of the frozen held-out set."""
+
+
+class NetworkConfig(Section):
+    """Size of the network. Fixed for a run directory, except `compute_dtype`."""
+
+    channels: Annotated[PositiveCount, Field(ge=4, le=1024)] = 64
+    """Channels of the convolutional trunk."""
+
+    blocks: Annotated[PositiveCount, Field(le=64)] = 6
+    """Residual blocks, two convolutions each."""
+
+    value_bins: Annotated[PositiveCount, Field(ge=2, le=1001)] = 51
+    """Bins of the two-hot value head on [0, 1]."""
+
+    compute_dtype: Literal["auto", "bfloat16", "float32"] = "auto"
+    """Arithmetic of the trunk; auto is bfloat16 on a GPU and float32 elsewhere."""
+
+
+class SearchConfig(Section):
+    """Gumbel MuZero search of self-play."""
+
+    num_simulations: PositiveCount = 16
+    """Simulations per move."""
+
+    max_num_considered_actions: PositiveCount = 16
+    """Root actions that sequential halving starts with."""
+
+    max_depth: PositiveCount | None = None
+    """Deepest simulation, edges; null is no limit."""
+
+    value_scale: PositiveFloat = 1.0
+    """Scale of completed Q-values in the improved policy."""
+
+    maxvisit_init: Weight = 50.0
+    """Visits added to the largest visit count when completed Q-values are scaled."""
+
+    rescale_values: bool = False
+    """Whether completed Q-values are stretched to [0, 1] at each node."""
+
+    use_mixed_value: bool = True
+    """Whether unvisited actions get the mixed value instead of the raw value."""
+
+
+class ActorConfig(Section):
+    """Self-play."""
+
+    num_envs: PositiveCount = 256
+    """Environments that play side by side."""
+
+    chunk_moves: PositiveCount = 8
+    """Moves of each environment in one jitted chunk."""
+
+    empty_share: Annotated[Share, Field(ge=0.25)] = 0.25
+    """Least share of episodes that start from an empty grid."""
+
+    subset_share: Share = 0.2
+    """Share of the other starts and demonstrations from random subsets, not prefixes."""
+
+
+class ReplayConfig(Section):
+    """Replay buffer."""
+
+    capacity: PositiveCount = 100_000
+    """Rows kept, one per move."""
+
+
+class LearnerConfig(Section):
+    """Optimizer, losses and the make-up of a batch."""
+
+    batch_size: PositiveCount = 256
+    """Rows per update."""
+
+    updates_per_chunk: PositiveCount = 12
+    """Updates after each chunk of self-play."""
+
+    learning_rate: PositiveFloat = 2e-3
+    """Highest learning rate of AdamW."""
+
+    warmup_updates: Count = 100
+    """Updates of the linear rise to `learning_rate`."""
+
+    final_learning_rate_ratio: Share = 0.1
+    """Learning rate at the end over `learning_rate`."""
+
+    weight_decay: Weight = 1e-4
+    """Decoupled weight decay."""
+
+    max_grad_norm: PositiveFloat = 1.0
+    """Global gradient norm that larger gradients are clipped to."""
+
+    value_weight: Weight = 1.0
+    """Weight of the value loss; the policy loss has 1."""
+
+    demonstration_share_start: Share = 0.5
+    """Share of demonstrations in a batch at the first chunk."""
+
+    demonstration_share_end: Share = 0.25
+    """Share of demonstrations in a batch at the last chunk."""
+
+    incomplete_share: Share = 0.15
+    """Share of layouts that were finished too early and score 0, in a batch."""
+
+
+class TrainConfig(Section):
+    """Length of the run and its checkpoints."""
+
+    imitation_updates: Count = 900
+    """Updates on demonstrations before the first chunk."""
+
+    num_chunks: PositiveCount = 500
+    """Chunks of self-play; one is num_envs * chunk_moves environment steps."""
+
+    checkpoint_every_chunks: PositiveCount = 50
+    """Chunks between checkpoints."""
+
+    keep_checkpoints: PositiveCount = 2
+    """Newest checkpoints kept; the best one is kept besides."""
+
+
+class EvalConfig(Section):
+    """Greedy evaluation on the held-out set."""
+
+    every_chunks: PositiveCount = 100
+    """Chunks between evaluations."""
+
+    num_simulations: PositiveCount = 32
+    """Simulations per move."""
+
+    max_num_considered_actions: PositiveCount = 16
+    """Root actions that sequential halving starts with."""
+
+    num_tasks: PositiveCount | None = None
+    """Tasks of the held-out set that are played; null is the whole set."""
+
+
+class LoggingConfig(Section):
+    """Where metrics go."""
+
+    every_chunks: PositiveCount = 5
+    """Chunks between log lines."""
+
+    wandb: Literal["auto", "online", "offline", "disabled"] = "auto"
+    """Weights & Biases; auto is online when a key is configured and offline otherwise."""
+
+    wandb_project: Annotated[str, Field(min_length=1)] = "factorio-rl"
+    """Project of Weights & Biases."""
+
+    wandb_entity: str | None = None
+    """Entity of Weights & Biases; null is the key's own."""

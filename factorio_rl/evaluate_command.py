@@ -1,0 +1,70 @@
+"""`python -m factorio_rl evaluate`: scores a checkpoint of a run directory on a held-out set.
+
+In: a run directory. Out: a report in its `eval/`, pictures in `layouts/`, and a printed summary.
+"""
+
+import json
+import time
+from pathlib import Path
+
+import jax
+from rich.console import Console
+
+from envs.errors import UserError
+from envs.heldout import load_heldout
+from factorio_rl import runtime
+from factorio_rl.checkpoint import CheckpointStore
+from factorio_rl.config import Config
+from factorio_rl.evaluation import Evaluator
+from factorio_rl.evaluation_files import print_report, write_layouts, write_report
+from factorio_rl.learner import start_learner
+from factorio_rl.loop_state import start_counters
+from factorio_rl.model import make_predict
+from factorio_rl.network import make_network
+from factorio_rl.run_directory import RunDirectory
+
+
+def evaluate(
+    path: Path, *, task_set: str | None, num_simulations: int | None, newest: bool, as_json: bool
+) -> int:
+    """Evaluates, writes and prints; the exit code.
+
+    Raises:
+        UserError: the run directory or the task set cannot be used.
+    """
+    directory = RunDirectory(path)
+    config = _with_budget(directory.require_config(), num_simulations)
+    heldout = load_heldout(task_set or config.tasks.heldout)
+    runtime.enable_compilation_cache(config.run.compilation_cache)
+    network = make_network(config.network)
+    predict = make_predict(network, config.env.growth_rule)
+    evaluator = Evaluator(config, predict, heldout.name, heldout.tasks, runtime.num_threads())
+    store = CheckpointStore(directory.checkpoints, config.train.keep_checkpoints)
+    step = store.newest_step() if newest else store.best_step()
+    learner = start_learner(config, network, jax.random.key(0))
+    like = {"learner": learner, "counters": start_counters()}
+    parts = store.load(step, like)
+    learner, counters = parts["learner"], parts["counters"]
+    began_s = time.monotonic()
+    evaluation = evaluator.evaluate(learner.params)
+    name = f"{heldout.name}-{step}-n{config.eval.num_simulations}"
+    write_report(directory.evaluations, name, evaluation.report, int(counters.env_steps))
+    write_layouts(directory.layouts, evaluator.specs, evaluation)
+    if as_json:
+        print(json.dumps({**evaluation.report, "env_steps": int(counters.env_steps)}))
+        return 0
+    console = Console()
+    print_report(console, evaluation.report, config.eval.num_simulations)
+    took_s = time.monotonic() - began_s
+    console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {directory.layouts}")
+    evaluator.close()
+    return 0
+
+
+def _with_budget(config: Config, num_simulations: int | None) -> Config:
+    if num_simulations is None:
+        return config
+    if num_simulations < 1:
+        raise UserError(f"--num-simulations is {num_simulations}; give a number of at least 1")
+    budget = config.eval.model_copy(update={"num_simulations": num_simulations})
+    return config.model_copy(update={"eval": budget})

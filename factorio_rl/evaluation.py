@@ -1,0 +1,155 @@
+"""Evaluation: greedy episodes from empty on a frozen held-out set, scored by the verifier.
+
+In: parameters. Out: one JSON-ready report and the layouts behind it. Greedy means no Gumbel
+noise and one attempt per task; the raw policy (no search) plays the same tasks beside it.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from envs.dynamics import legal_actions, reset, step
+from envs.solved import Solved
+from envs.task_spec import Placement, TaskSpec
+from envs.types import Board, State, Task, board_placements, stack_tasks, task_arrays
+from factorio_rl.config import Config
+from factorio_rl.env_shape import env_shape
+from factorio_rl.model import Params, Predict, plan
+from factorio_rl.scoring import Outcome, Scorer
+from factorio_rl.selfplay import search_settings
+
+BOOTSTRAP_RESAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A report and the layout that the agent built for each task."""
+
+    report: dict[str, Any]
+    outcomes: list[Outcome]
+    layouts: list[list[Placement]]
+
+
+class Evaluator:
+    """Plays one task set with given parameters; compiles once."""
+
+    def __init__(
+        self,
+        config: Config,
+        predict: Predict,
+        task_set: str,
+        tasks: Sequence[Solved],
+        threads: int,
+    ) -> None:
+        """`task_set` names the set in the report.
+
+        Raises:
+            ValueError: a task does not fit the environment's shape.
+        """
+        self.task_set = task_set
+        self.specs = [entry.spec for entry in tasks]
+        shape = env_shape(config)
+        stacked = stack_tasks([task_arrays(spec, shape) for spec in self.specs])
+        self._tasks: Task = jax.device_put(stacked)
+        self._scorer = Scorer(self.specs, threads)
+        self._search = jax.jit(make_play(config, predict, use_search=True))
+        self._policy = jax.jit(make_play(config, predict, use_search=False))
+
+    def evaluate(self, params: Params) -> Evaluation:
+        """The report of greedy search, with the raw policy's figures in it."""
+        outcomes, layouts = self._play(self._search, params)
+        raw, _ = self._play(self._policy, params)
+        report = make_report(self.task_set, self.specs, outcomes, raw)
+        return Evaluation(report, outcomes, layouts)
+
+    def close(self) -> None:
+        """Ends the verifier's threads."""
+        self._scorer.close()
+
+    def _play(self, play, params: Params) -> tuple[list[Outcome], list[list[Placement]]]:
+        board = jax.device_get(play(params, self._tasks))
+        boards = list(zip(board.entity, board.rotation, strict=True))
+        return self._scorer.score_boards(boards), [board_placements(*cells) for cells in boards]
+
+
+def make_play(config: Config, predict: Predict, *, use_search: bool):
+    """The function (params, tasks) -> finished boards, from empty, greedy."""
+    settings = search_settings(
+        config, config.eval.num_simulations, config.eval.max_num_considered_actions
+    )
+    growth_rule = config.env.growth_rule
+
+    def choose(params: Params, states: State) -> Array:
+        if not use_search:
+            return predict(params, states).policy_logits.argmax(axis=-1).astype(jnp.int32)
+        legal = jax.vmap(lambda state: legal_actions(state, growth_rule=growth_rule))(states)
+        key = jax.random.key(0)  # scales to nothing: the search is greedy
+        return plan(predict, params, key, states, settings, jnp.float32(0.0), legal).action
+
+    def play(params: Params, tasks: Task) -> Board:
+        def unfinished(board: Board) -> Array:
+            return ~board.finished.all()
+
+        def move(board: Board) -> Board:
+            states = State(tasks, board)
+            return jax.vmap(step)(states, choose(params, states)).board
+
+        return jax.lax.while_loop(unfinished, move, jax.vmap(reset)(tasks).board)
+
+    return play
+
+
+def make_report(
+    task_set: str,
+    specs: Sequence[TaskSpec],
+    outcomes: Sequence[Outcome],
+    raw: Sequence[Outcome],
+) -> dict[str, Any]:
+    """The JSON report of an evaluation; rates and targets are exact fractions."""
+    families: dict[str, list[Outcome]] = defaultdict(list)
+    for spec, outcome in zip(specs, outcomes, strict=True):
+        families[spec.family].append(outcome)
+    raw_summary = summarise(raw)
+    ratios = [float((outcome.rate or 0) / outcome.target) for outcome in outcomes]
+    return {
+        "task_set": task_set,
+        **summarise(outcomes),
+        "ci95": bootstrap_interval([outcome.score for outcome in outcomes]),
+        "inexact": sum(outcome.rate is None for outcome in outcomes),
+        "ratio_to_reference": float(np.mean(ratios)),
+        "raw_policy": {name: raw_summary[name] for name in ("score", "solved", "functional")},
+        "by_family": {name: summarise(families[name]) for name in sorted(families)},
+        "tasks": [
+            {
+                "id": f"{task_set}/{index}",
+                "rate": None if outcome.rate is None else str(outcome.rate),
+                "target": str(outcome.target),
+                "score": outcome.score,
+            }
+            for index, outcome in enumerate(outcomes)
+        ],
+    }
+
+
+def summarise(outcomes: Sequence[Outcome]) -> dict[str, float]:
+    """Number of layouts, mean score, and shares that are solved and functional."""
+    return {
+        "n": len(outcomes),
+        "score": float(np.mean([outcome.score for outcome in outcomes])),
+        "solved": float(np.mean([outcome.solved for outcome in outcomes])),
+        "functional": float(np.mean([outcome.functional for outcome in outcomes])),
+    }
+
+
+def bootstrap_interval(scores: Sequence[float]) -> list[float]:
+    """The 95 % percentile bootstrap interval of the mean score; seeded, so it is repeatable."""
+    values = np.asarray(scores)
+    draws = np.random.default_rng(0).integers(0, len(values), (BOOTSTRAP_RESAMPLES, len(values)))
+    low, high = np.quantile(values[draws].mean(axis=1), [0.025, 0.975])
+    return [float(low), float(high)]

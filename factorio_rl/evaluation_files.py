@@ -1,0 +1,100 @@
+"""What an evaluation leaves in a run directory: a JSON report, a picture sheet, the best layout.
+
+In: evaluations. Out: files in `eval/` and `layouts/`, flat fields for the metrics, and the table
+that a finished run prints.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from envs.layout import layout_to_json
+from envs.render import render_png, render_sheet, render_text
+from envs.task_spec import TaskSpec, layout_of
+from factorio_rl.evaluation import Evaluation
+
+SHEET_TASKS = 12
+"""Tasks on a picture sheet."""
+
+SHEET_COLUMNS = 4
+
+
+def report_path(folder: Path, name: str) -> Path:
+    """Where the report of an evaluation lies."""
+    return folder / f"{name}.json"
+
+
+def read_report(folder: Path, name: str) -> dict[str, Any]:
+    """A report that `write_report` wrote."""
+    return json.loads(report_path(folder, name).read_text(encoding="utf-8"))
+
+
+def write_report(folder: Path, name: str, report: dict[str, Any], env_steps: int) -> None:
+    """Writes a report with the environment steps that its parameters had seen."""
+    text = json.dumps({**report, "env_steps": env_steps}, indent=1)
+    report_path(folder, name).write_text(text + "\n", encoding="utf-8")
+
+
+def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluation) -> None:
+    """Draws a sheet of layouts spread over the set, and keeps the largest solved one alone.
+
+    Files: `heldout_sheet.png`; `best.png`, `best.txt` and `best.json` (the layout format).
+    """
+    step = max(1, len(specs) // SHEET_TASKS)
+    shown = range(0, len(specs), step)[:SHEET_TASKS]
+    tiles = [_picture(specs[index], evaluation, index) for index in shown]
+    render_sheet(tiles, SHEET_COLUMNS).save(folder / "heldout_sheet.png")
+    solved = [index for index, outcome in enumerate(evaluation.outcomes) if outcome.solved]
+    if not solved:
+        return
+    best = max(solved, key=lambda index: len(evaluation.layouts[index]))
+    layout = layout_of(specs[best], evaluation.layouts[best])
+    _picture(specs[best], evaluation, best).save(folder / "best.png")
+    text = render_text(layout, specs[best].blocked, _caption(specs[best], evaluation, best))
+    (folder / "best.txt").write_text(text + "\n", encoding="utf-8")
+    (folder / "best.json").write_text(json.dumps(layout_to_json(layout)) + "\n", encoding="utf-8")
+
+
+def evaluation_fields(report: dict[str, Any]) -> dict[str, float]:
+    """The figures of a report for the metrics."""
+    fields = {name: report[name] for name in ("score", "functional", "solved", "inexact")}
+    raw = {f"raw_{name}": value for name, value in report["raw_policy"].items()}
+    families = {f"score_{name}": figures["score"] for name, figures in report["by_family"].items()}
+    return {**fields, "ratio_to_reference": report["ratio_to_reference"], **raw, **families}
+
+
+def print_report(
+    console: Console,
+    report: dict[str, Any],
+    num_simulations: int,
+    untrained: dict[str, Any] | None = None,
+) -> None:
+    """Raw policy and search side by side, the untrained network above them where it is known."""
+    title = f"{report['task_set']}: {report['n']} held-out tasks, from empty, one greedy attempt"
+    table = Table("network", "search", "functional", "solved", "score", title=title)
+    networks = {} if untrained is None else {"untrained": untrained}
+    for name, figures in (networks | {"trained": report}).items():
+        for search, row in (("none", figures["raw_policy"]), (f"N={num_simulations}", figures)):
+            shares = [f"{row[key]:.3f}" for key in ("functional", "solved", "score")]
+            table.add_row(name, search, *shares)
+    console.print(table)
+    low, high = report["ci95"]
+    console.print(f"95 % interval of the score: {low:.3f} to {high:.3f}; every rate is exact.")
+
+
+def _picture(spec: TaskSpec, evaluation: Evaluation, index: int):
+    return render_png(
+        layout_of(spec, evaluation.layouts[index]),
+        blocked=spec.blocked,
+        title=_caption(spec, evaluation, index),
+    )
+
+
+def _caption(spec: TaskSpec, evaluation: Evaluation, index: int) -> str:
+    outcome = evaluation.outcomes[index]
+    rate = "no exact rate" if outcome.rate is None else f"{float(outcome.rate):.3g}/s"
+    return f"{spec.target_item}: {rate} of {float(spec.target_rate):.3g}/s"

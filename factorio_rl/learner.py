@@ -1,0 +1,155 @@
+"""The learner: batches from replay and references, and AdamW updates on them.
+
+In: learner state, replay, references. Out: the learner state some updates later. A batch mixes
+rows of self-play, demonstrations and finished reference layouts row by row, so their shares can
+change without another compilation; every row is turned by a random quarter turn.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Bool, Float, Int
+
+from envs.actions import num_actions
+from envs.symmetry import rotate_policy, rotate_state
+from envs.types import State
+from factorio_rl.config import Config
+from factorio_rl.demonstrations import References, sample_demonstration, sample_finished
+from factorio_rl.env_shape import env_shape
+from factorio_rl.losses import Batch, LossFigures, loss_function
+from factorio_rl.model import Params, gather_tasks
+from factorio_rl.network import Network, init_params
+from factorio_rl.replay import Replay, num_scored, sample_rows
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class LearnerState:
+    """Parameters and what their optimizer remembers."""
+
+    params: Params
+    optimizer: optax.OptState
+    updates: Int[Array, ""]
+
+
+class Shares(NamedTuple):
+    """Shares of a batch; the rest is self-play."""
+
+    demonstrations: Float[Array, ""]
+    finished: Float[Array, ""]  # finished reference layouts, whole or incomplete
+
+
+class UpdateFigures(NamedTuple):
+    """Figures of an update."""
+
+    losses: LossFigures
+    gradient_norm: Float[Array, ""]
+    finite: Bool[Array, ""]
+
+
+Update = Callable[
+    [LearnerState, Replay, References, Shares, Array], tuple[LearnerState, UpdateFigures]
+]
+
+
+def learning_rate_schedule(config: Config) -> optax.Schedule:
+    """Linear rise, then cosine fall over all updates of the run."""
+    learner, train = config.learner, config.train
+    total = train.imitation_updates + train.num_chunks * learner.updates_per_chunk
+    return optax.warmup_cosine_decay_schedule(
+        init_value=0.0,
+        peak_value=learner.learning_rate,
+        warmup_steps=learner.warmup_updates,
+        decay_steps=max(total, learner.warmup_updates + 1),
+        end_value=learner.learning_rate * learner.final_learning_rate_ratio,
+    )
+
+
+def make_optimizer(config: Config) -> optax.GradientTransformation:
+    """AdamW with clipped gradients."""
+    learner = config.learner
+    return optax.chain(
+        optax.clip_by_global_norm(learner.max_grad_norm),
+        optax.adamw(learning_rate_schedule(config), weight_decay=learner.weight_decay),
+    )
+
+
+def start_learner(config: Config, network: Network, key: Array) -> LearnerState:
+    """Freshly initialised parameters."""
+    params = init_params(network, env_shape(config), key)
+    return LearnerState(params, make_optimizer(config).init(params), jnp.zeros((), jnp.int32))
+
+
+def make_update(config: Config, network: Network) -> Update:
+    """The function that makes one update.
+
+    The host calls it once per update: inside a `scan` XLA's CPU backend computes the gradient of
+    a convolution 60 times slower (1.6 s against 0.025 s for a batch of 128, 32x3, jax 0.10.2).
+    """
+    optimizer = make_optimizer(config)
+    learner = config.learner
+
+    def update(
+        state: LearnerState, replay: Replay, references: References, shares: Shares, key: Array
+    ) -> tuple[LearnerState, UpdateFigures]:
+        batch = make_batch(config, replay, references, shares, key)
+
+        def loss_of(params: Params):
+            return loss_function(
+                network,
+                params,
+                batch,
+                growth_rule=config.env.growth_rule,
+                value_weight=learner.value_weight,
+            )
+
+        gradients, figures = jax.grad(loss_of, has_aux=True)(state.params)
+        norm = optax.global_norm(gradients)
+        changes, optimizer_state = optimizer.update(gradients, state.optimizer, state.params)
+        params = optax.apply_updates(state.params, changes)
+        finite = jnp.isfinite(figures.loss) & jnp.isfinite(norm)
+        new = LearnerState(params, optimizer_state, state.updates + 1)
+        return new, UpdateFigures(figures, norm, finite)
+
+    return update
+
+
+def make_batch(
+    config: Config, replay: Replay, references: References, shares: Shares, key: Array
+) -> Batch:
+    """A batch of rotated rows; without scored rows the self-play share is demonstrations."""
+    size, subset_share = config.learner.batch_size, config.actor.subset_share
+    source_key, played_key, demo_key, finished_key, turn_key = jax.random.split(key, 5)
+    played = sample_rows(played_key, replay, size)
+    demo = sample_demonstration(demo_key, references, size, subset_share)
+    done = sample_finished(finished_key, references, size)
+    draw = jax.random.uniform(source_key, (size,))
+    is_done = draw < shares.finished
+    is_demo = draw < shares.finished + shares.demonstrations
+    is_demo = (is_demo | (num_scored(replay) == 0)) & ~is_done
+
+    def choose(of_done: Array, of_demo: Array, of_played: Array) -> Array:
+        extend = (-1, *(1,) * (of_played.ndim - 1))
+        rest = jnp.where(is_demo.reshape(extend), of_demo, of_played)
+        return jnp.where(is_done.reshape(extend), of_done, rest)
+
+    actions = num_actions(config.env.height, config.env.width)
+    one_hot = jax.nn.one_hot(demo.action, actions)
+    board = jax.tree.map(choose, done.board, demo.board, played.board)
+    task_index = choose(done.task_index, demo.task_index, played.task_index)
+    policy = choose(one_hot, one_hot, played.policy)
+    states = State(gather_tasks(references.tasks, task_index), board)
+    turns = jax.random.randint(turn_key, (size,), 0, 4)
+    turned = jax.vmap(rotate_policy, in_axes=(0, 0, None))(policy, turns, config.env.width)
+    return Batch(
+        states=jax.vmap(rotate_state)(states, turns),
+        policy=turned,
+        has_policy=~board.finished,
+        value=choose(done.value, demo.value, played.value),
+        # A demonstration says what to do, not what self-play will score from there.
+        has_value=~is_demo,
+    )

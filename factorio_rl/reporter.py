@@ -1,0 +1,73 @@
+"""One place that the trainer reports to: metrics file, terminal and Weights & Biases.
+
+In: stages, progress and events. Out: each event to all three. A context manager that closes them;
+none of them can stop or stall the run. No jax.
+"""
+
+from pathlib import Path
+from types import TracebackType
+
+from rich.console import Console
+
+from factorio_rl.config import Config
+from factorio_rl.display import Display
+from factorio_rl.metrics import Fields, MetricsLog
+from factorio_rl.wandb_sink import WandbSink
+
+METRICS_FILE = "metrics.jsonl"
+
+WANDB_CLOSE_S = 5.0
+"""Longest wait for the last upload at the end of a run."""
+
+
+class Reporter:
+    """Fans reports out. `exit_code` is what wandb shows as the end state of the run."""
+
+    def __init__(self, log: MetricsLog, display: Display, wandb: WandbSink) -> None:
+        self.log = log
+        self.display = display
+        self.wandb = wandb
+        self.exit_code = 0
+
+    def __enter__(self) -> "Reporter":
+        self.display.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.display.__exit__(kind, error, trace)
+        self.wandb.close(WANDB_CLOSE_S, 1 if error is not None else self.exit_code)
+
+    def resume(self, learner_updates: int) -> None:
+        """Drops what was reported after the checkpoint of so many updates; below 0 drops all."""
+        self.log.truncate_after(learner_updates)
+
+    def stage(self, name: str, total: int, done: int = 0) -> None:
+        """Begins a stage of the run, of `total` units."""
+        self.display.stage(name, total, done)
+
+    def progress(self, done: int, fields: Fields) -> None:
+        """Moves the bar; cheap enough for every chunk. Writes nothing."""
+        self.display.update(done, fields)
+
+    def report(self, event: str, fields: Fields) -> None:
+        """Sends one event with its flat figures to file, terminal and wandb."""
+        self.log.write(event, fields)
+        self.display.event(event, fields)
+        self.wandb.log(event, fields)
+
+    def message(self, text: str) -> None:
+        """Shows one text on the terminal."""
+        self.display.message(text)
+
+
+def open_reporter(config: Config, run_dir: Path, console: Console | None = None) -> Reporter:
+    """The reporter of a run directory, which has to exist."""
+    display = Display(console)
+    log = MetricsLog(run_dir / METRICS_FILE, lambda text: display.message(f"warning: {text}"))
+    wandb = WandbSink(run_dir, config.logging, config.model_dump(mode="json"), display.message)
+    return Reporter(log, display, wandb)

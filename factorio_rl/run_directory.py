@@ -1,0 +1,121 @@
+"""The run directory: its settings, the record of what its tasks are, and its folders.
+
+In: a config and the identity of the task set. Out: a directory that is new or fits them. A run
+directory of another architecture, environment or task set is refused, and nothing is written.
+"""
+
+import json
+from pathlib import Path
+
+from envs.errors import UserError
+from factorio_rl import __version__
+from factorio_rl.config import Config
+from factorio_rl.config_file import (
+    architecture_differences,
+    dump_config,
+    load_config,
+    tunable_differences,
+)
+
+CONFIG_FILE = "config.yaml"
+IDENTITY_FILE = "identity.json"
+
+
+class RunDirectoryError(UserError):
+    """A run directory that belongs to another run."""
+
+
+class RunDirectory:
+    """Paths of a run and the checks before it goes on."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.checkpoints = path / "checkpoints"
+        self.evaluations = path / "eval"
+        self.layouts = path / "layouts"
+
+    def saved_config(self) -> Config | None:
+        """The config that the run was started with, None in a new directory."""
+        file = self.path / CONFIG_FILE
+        return load_config(file) if file.exists() else None
+
+    def require_config(self) -> Config:
+        """The saved config. Raises RunDirectoryError in a directory without one."""
+        config = self.saved_config()
+        if config is None:
+            raise RunDirectoryError(
+                f"{self.path} is no run directory: it has no {CONFIG_FILE}; "
+                "give the directory of a run that train.py made"
+            )
+        return config
+
+    def check(self, config: Config) -> None:
+        """Raises RunDirectoryError if the directory cannot take a run with this config."""
+        saved = self.saved_config()
+        if saved is None:
+            self._require_unused()
+        else:
+            self._refuse(architecture_differences(saved, config))
+
+    def open(self, config: Config, identity: dict[str, str]) -> list[str]:
+        """Creates the directory or checks that it fits; writes the config.
+
+        Args:
+            identity: versions and hashes that must stay as they are.
+
+        Returns:
+            what changed in tunable settings, a line each.
+
+        Raises:
+            RunDirectoryError: it belongs to another architecture, environment or task set, or
+                holds files of something else.
+        """
+        self.check(config)
+        saved = self.saved_config()
+        if saved is not None:
+            self._refuse(self._identity_differences(identity))
+        for folder in (self.path, self.evaluations, self.layouts):
+            folder.mkdir(parents=True, exist_ok=True)
+        (self.path / CONFIG_FILE).write_text(dump_config(config), encoding="utf-8")
+        identity_text = json.dumps(identity, indent=1) + "\n"
+        (self.path / IDENTITY_FILE).write_text(identity_text, encoding="utf-8")
+        return [] if saved is None else tunable_differences(saved, config)
+
+    def _refuse(self, differences: list[str]) -> None:
+        if differences:
+            raise RunDirectoryError(
+                f"{self.path} holds a run with other settings:\n  "
+                + "\n  ".join(differences)
+                + "\nset them back, or give another directory with --run-dir"
+            )
+
+    def _require_unused(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise RunDirectoryError(f"{self.path} is a file; give a directory with --run-dir")
+        if self.path.exists() and any(self.path.iterdir()):
+            raise RunDirectoryError(
+                f"{self.path} is not empty and has no {CONFIG_FILE}, so it is no run of ours; "
+                "give a new directory with --run-dir"
+            )
+
+    def _identity_differences(self, identity: dict[str, str]) -> list[str]:
+        file = self.path / IDENTITY_FILE
+        saved = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        return [
+            f"{name}: {saved.get(name)} in the run directory, {value} now"
+            for name, value in identity.items()
+            if saved.get(name) != value and name != "package_version"
+        ]
+
+
+def task_identity(
+    rules: str, generator: str, heldout_sha256: str, pool_sha256: str
+) -> dict[str, str]:
+    """What identifies the tasks of a run."""
+    return {
+        "package_version": __version__,
+        "rules_version": rules,
+        "generator_version": generator,
+        "heldout_sha256": heldout_sha256,
+        "pool_sha256": pool_sha256,
+    }

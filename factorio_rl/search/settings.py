@@ -1,0 +1,60 @@
+"""Static settings of a search, checked when they are made."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import mctx
+
+from factorio_rl.search.select import QTransform
+
+
+class SearchSettingsError(ValueError):
+    """A search setting is out of its range."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Budget, and the scale of the Q-values; the names are mctx's.
+
+    `max_depth` limits the edges from the root to a leaf (None: no limit). The last four go to
+    `mctx.qtransform_completed_by_mix_value`. Two defaults are not mctx's (0.1 and True): rescaling
+    blows mere value noise up to a full-scale preference, and with a thousand legal actions the
+    small scale leaves most of the policy target on the prior, even once a winning move is known.
+
+    Raises `SearchSettingsError`.
+    """
+
+    num_simulations: int
+    max_num_considered_actions: int = 16
+    max_depth: int | None = None
+    value_scale: float = 1.0
+    maxvisit_init: float = 50.0
+    rescale_values: bool = False
+    use_mixed_value: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("num_simulations", "max_num_considered_actions", "max_depth"):
+            count = getattr(self, name)
+            if count is not None and count < 1:
+                raise SearchSettingsError(f"{name} is {count}; set it to 1 or more.")
+        if not self.value_scale > 0:
+            raise SearchSettingsError(f"value_scale is {self.value_scale}; set it above 0.")
+        if not self.maxvisit_init >= 0:
+            raise SearchSettingsError(
+                f"maxvisit_init is {self.maxvisit_init}; set it to 0 or more."
+            )
+
+    @property
+    def depth_limit(self) -> int:
+        """The most edges that a walk can have: each simulation deepens the tree by one at most."""
+        return min(self.max_depth or self.num_simulations, self.num_simulations)
+
+    @property
+    def qtransform(self) -> QTransform:
+        return partial(
+            mctx.qtransform_completed_by_mix_value,
+            value_scale=self.value_scale,
+            maxvisit_init=self.maxvisit_init,
+            rescale_values=self.rescale_values,
+            use_mixed_value=self.use_mixed_value,
+        )

@@ -1,0 +1,117 @@
+"""The lean search tree: statistics per node, and one wide array of prior logits.
+
+Every fact that a search keeps about an edge belongs to the node below it, because a node has one
+parent. So rewards, discounts, visits and values are `[B, N + 1]` arrays, and the rows over actions
+that action selection needs are rebuilt from them (`select.py`). Array letters: B batch, N
+simulations, A actions. A node that iteration `i` adds has index `i`, and the root is node 0; hence
+a parent always has a lower index than its child.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float32, Int32
+
+ROOT = 0
+NO_PARENT = -1
+UNVISITED = -1
+
+Embedding = Any  # a pytree of arrays `[B, ...]`: whatever the model needs to go on from a node
+
+
+class Evaluation(NamedTuple):
+    """What the model says about the nodes that it was asked to expand; everything is float32.
+
+    `reward` and `discount` `[B]` belong to the edge into the node (no meaning at the root),
+    `prior_logits` `[B, A]` and `value` `[B]` to the node itself. The model has already put
+    `finfo.min` on the logits of illegal actions.
+    """
+
+    reward: Float32[Array, "B"]
+    discount: Float32[Array, "B"]
+    prior_logits: Float32[Array, "B A"]
+    value: Float32[Array, "B"]
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class SearchTree:
+    """State of one search for each of B batch elements.
+
+    `visits`: visit counts; 0 marks a node that does not exist.
+    `values`: running means of the returns seen from each node.
+    `raw_values`: the network's own values.
+    `rewards`, `discounts`: of the edge from the parent; no meaning at the root.
+    `parents`, `actions`: the edge from the parent, as node index and action (`NO_PARENT` at the
+    root and at nodes that do not exist).
+    `prior_logits`: the network's logits, at the root shifted to a maximum of 0.
+    `embeddings`: what the model needs to expand a child, as `[B, N + 1, ...]` arrays.
+    """
+
+    visits: Int32[Array, "B nodes"]
+    values: Float32[Array, "B nodes"]
+    raw_values: Float32[Array, "B nodes"]
+    rewards: Float32[Array, "B nodes"]
+    discounts: Float32[Array, "B nodes"]
+    parents: Int32[Array, "B nodes"]
+    actions: Int32[Array, "B nodes"]
+    prior_logits: Float32[Array, "B nodes A"]
+    embeddings: Embedding
+
+
+def empty_tree(root_embedding: Embedding, num_nodes: int, num_actions: int) -> SearchTree:
+    """A tree without nodes, which holds the root's embedding ready for its evaluation."""
+    batch_size = jax.tree.leaves(root_embedding)[0].shape[0]
+    shape = (batch_size, num_nodes)
+
+    def store(leaf: Array) -> Array:
+        return jnp.zeros(shape + leaf.shape[1:], leaf.dtype).at[:, ROOT].set(leaf)
+
+    return SearchTree(
+        visits=jnp.zeros(shape, jnp.int32),
+        values=jnp.zeros(shape, jnp.float32),
+        raw_values=jnp.zeros(shape, jnp.float32),
+        rewards=jnp.zeros(shape, jnp.float32),
+        discounts=jnp.zeros(shape, jnp.float32),
+        parents=jnp.full(shape, NO_PARENT, jnp.int32),
+        actions=jnp.full(shape, NO_PARENT, jnp.int32),
+        prior_logits=jnp.zeros((*shape, num_actions), jnp.float32),
+        embeddings=jax.tree.map(store, root_embedding),
+    )
+
+
+def put_node(
+    tree: SearchTree,
+    node: Int32[Array, "B"],
+    parent: Int32[Array, "B"],
+    action: Int32[Array, "B"],
+    evaluation: Evaluation,
+    embedding: Embedding,
+) -> SearchTree:
+    """Writes freshly evaluated nodes, one per batch element, and counts their visit.
+
+    Under a depth limit a node can be evaluated again: its visits go on, its value starts anew.
+    """
+    at = (jnp.arange(node.shape[0]), node)
+    return replace(
+        tree,
+        visits=tree.visits.at[at].add(1),
+        values=tree.values.at[at].set(evaluation.value),
+        raw_values=tree.raw_values.at[at].set(evaluation.value),
+        rewards=tree.rewards.at[at].set(evaluation.reward),
+        discounts=tree.discounts.at[at].set(evaluation.discount),
+        parents=tree.parents.at[at].set(parent),
+        actions=tree.actions.at[at].set(action),
+        prior_logits=tree.prior_logits.at[at].set(evaluation.prior_logits),
+        embeddings=jax.tree.map(lambda x, new: x.at[at].set(new), tree.embeddings, embedding),
+    )
+
+
+def find_child(
+    tree: SearchTree, node: Int32[Array, "B"], action: Int32[Array, "B"]
+) -> Int32[Array, "B"]:
+    """Index of the child that `action` leads to from `node`, or `UNVISITED`."""
+    is_child = (tree.parents == node[:, None]) & (tree.actions == action[:, None])
+    return jnp.max(jnp.where(is_child, jnp.arange(is_child.shape[1]), UNVISITED), axis=1)

@@ -1,0 +1,66 @@
+"""The command line of train.py."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from factorio_rl.overrides import ConfigError
+from factorio_rl.train_args import parse_train_args
+
+
+@pytest.fixture
+def config_path(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text("network: {blocks: 2}\n")
+    return path
+
+
+def test_run_directory_is_named_after_the_config(config_path: Path) -> None:
+    args = parse_train_args(["--config", str(config_path)])
+    assert args.run_dir == Path("runs/small")
+    assert args.init_from is None
+    assert args.config.network.blocks == 2
+
+
+@pytest.mark.parametrize(
+    "style", ["--run-dir {0} --init-from {1}", "--run_dir={0} --init_from={1}"]
+)
+def test_options_and_overrides_mix_in_any_order(config_path: Path, style: str) -> None:
+    argv = ["--search.max-depth", "7", *style.format("here", "there").split()]
+    argv += ["--tasks.recipes", "pipe", "inserter", f"--config={config_path}", "--network.blocks=4"]
+    args = parse_train_args(argv)
+    assert (args.run_dir, args.init_from) == (Path("here"), Path("there"))
+    assert args.config.search.max_depth == 7
+    assert args.config.tasks.recipes == ("pipe", "inserter")
+    assert args.config.network.blocks == 4
+
+
+def test_unknown_option_is_a_config_error(config_path: Path) -> None:
+    with pytest.raises(ConfigError, match="rundir: unknown option"):
+        parse_train_args(["--config", str(config_path), "--rundir=x"])
+
+
+def test_missing_config_option_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse_train_args([])
+    assert caught.value.code == 2
+    assert "--config" in capsys.readouterr().err
+
+
+def test_help_lists_every_section_and_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parse_train_args(["--help"])
+    assert caught.value.code == 0
+    shown = capsys.readouterr().out
+    for option in ("--run-dir", "--run.seed", "--search.num-simulations", "--logging.wandb"):
+        assert option in shown
+
+
+def test_parsing_loads_no_jax(config_path: Path) -> None:
+    code = (
+        "import sys; from factorio_rl.train_args import parse_train_args; "
+        f"parse_train_args(['--config', {str(config_path)!r}]); sys.exit('jax' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
