@@ -93,7 +93,7 @@ def port_cells(task: Task) -> Bool[Array, "H W"]:
 
 
 def _inside(
-    shape: tuple[int, int], top: int, bottom: int, left: int, right: int
+    shape: tuple[int, ...], top: int, bottom: int, left: int, right: int
 ) -> Bool[Array, "H W"]:
     """Cells with at least so many cells above, below, left and right of them."""
     y, x = jnp.arange(shape[0])[:, None], jnp.arange(shape[1])[None, :]

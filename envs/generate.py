@@ -15,6 +15,7 @@ import numpy as np
 
 from envs.catalogue import RECIPES
 from envs.construction import construct
+from envs.errors import UserError
 from envs.routing import Raster
 from envs.solved import Solved
 from envs.task_draw import FASTEST_PICK_TICKS, Draft, below, draw_draft, products_per_s, without_one
@@ -40,7 +41,7 @@ INSERTER_REMOVAL_WEIGHT = 4.0
 """How much likelier an incomplete variant lacks an inserter than another entity."""
 
 
-class GenerationError(ValueError):
+class GenerationError(UserError):
     """Settings from which no task can be made."""
 
 

@@ -43,7 +43,7 @@ def _transform_port(port: Port, width: int, height: int, symmetry: int) -> Port:
 def transform_spec(spec: TaskSpec, symmetry: int) -> TaskSpec:
     """A task under a symmetry; target, limit, recipes and the order of ports stay.
 
-    The target stays exact only in name: rates are not invariant under rotation (R24).
+    A turned reference may miss the target by a little: rates are not invariant (R24).
     """
     width, height = spec.width, spec.height
     cells = [transform_cell(x, y, width, height, symmetry) for x, y in spec.blocked]

@@ -15,6 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from envs.errors import UserError
 from envs.solved import Solved, solved_from_json, solved_to_json
 from envs.split import canonical_hash, is_heldout
 from envs.task_spec import TaskSpec
@@ -23,7 +24,7 @@ from envs.verifier import RULES_VERSION
 _TASK_FIELDS = ("manifest", "tasks")
 
 
-class TaskSetError(ValueError):
+class TaskSetError(UserError):
     """A held-out set that is unknown, broken or changed."""
 
 

@@ -104,7 +104,7 @@ def entity_from_json(obj: Mapping[str, Any]) -> Entity:
         )
     if kind == "asm":
         recipe = obj.get("recipe")
-        if recipe is not None and recipe not in RECIPES:
+        if recipe is not None and (not isinstance(recipe, str) or recipe not in RECIPES):
             raise LayoutError(
                 f"{where}: {recipe!r} is no recipe of an assembling machine; "
                 f"known are {', '.join(RECIPES)}"
@@ -164,10 +164,10 @@ def layout_to_json(layout: Layout) -> dict[str, Any]:
 def read_layout(path: Path) -> Layout:
     """Reads one layout from a JSON file. Raises LayoutError, also for a missing or broken file."""
     try:
-        return layout_from_json(json.loads(path.read_text()))
+        return layout_from_json(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise LayoutError(
             f"cannot read {path}: {error.strerror}; give a layout JSON file"
         ) from None
-    except json.JSONDecodeError as error:
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise LayoutError(f"{path} is not JSON: {error}; give a layout JSON file") from None

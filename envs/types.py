@@ -4,12 +4,15 @@ Array letters: B batch, T time, H W grid, C planes, A actions, P ports, I item s
 slots. `task_arrays` turns a `TaskSpec` into a `Task` of numpy arrays; callers stack and `vmap`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import numpy as np
 from jaxtyping import Array, Bool, Int, UInt8
 
+from envs.actions import NUM_ROTATIONS
 from envs.catalogue import RECIPES
 from envs.errors import UserError
 from envs.task_spec import Placement, TaskSpec
@@ -60,15 +63,25 @@ class State:
     board: Board
 
 
+class TaskShapeError(UserError):
+    """Sizes that the environment cannot have, or a task that does not fit them."""
+
+
+MAX_ITEM_SLOTS = 8
+"""The observation packs item slots into one byte."""
+
+
 @dataclass(frozen=True)
 class EnvShape:
     """Static sizes that all tasks of a run share.
 
     Attributes:
         height, width: grid size in cells.
-        item_slots: I, at most 8 (the observation packs them into one byte).
-        recipe_slots: R, at most 4 (the rotations of a machine action).
+        item_slots: I, at most MAX_ITEM_SLOTS.
+        recipe_slots: R, at most NUM_ROTATIONS: the rotation of a machine action is its recipe slot.
         max_ports: P.
+
+    Raises TaskShapeError for too many slots.
     """
 
     height: int
@@ -77,9 +90,13 @@ class EnvShape:
     recipe_slots: int
     max_ports: int
 
-
-class TaskShapeError(UserError):
-    """A task that does not fit the sizes of the environment."""
+    def __post_init__(self) -> None:
+        limits = {"item_slots": MAX_ITEM_SLOTS, "recipe_slots": NUM_ROTATIONS}
+        for name, limit in limits.items():
+            if not 1 <= getattr(self, name) <= limit:
+                raise TaskShapeError(
+                    f"env.{name} is {getattr(self, name)}; it must be 1 to {limit}"
+                )
 
 
 def task_arrays(spec: TaskSpec, shape: EnvShape) -> Task:
@@ -88,54 +105,75 @@ def task_arrays(spec: TaskSpec, shape: EnvShape) -> Task:
     Raises:
         TaskShapeError: the task does not fit into `shape`.
     """
-    needed = EnvShape(spec.height, spec.width, len(spec.items), len(spec.recipes), len(spec.ports))
-    if (needed.height, needed.width) != (shape.height, shape.width):
+    if (spec.height, spec.width) != (shape.height, shape.width):
         raise TaskShapeError(
-            f"the task's grid is {needed.width} x {needed.height}, the environment's "
+            f"the task's grid is {spec.width} x {spec.height}, the environment's "
             f"{shape.width} x {shape.height}; set env.width and env.height to the task's"
         )
-    for name in ("item_slots", "recipe_slots", "max_ports"):
-        got, allowed = getattr(needed, name), getattr(shape, name)
+    needed = {"item_slots": spec.items, "recipe_slots": spec.recipes, "max_ports": spec.ports}
+    for name, entries in needed.items():
+        got, allowed = len(entries), getattr(shape, name)
         if got > allowed:
             raise TaskShapeError(f"the task needs env.{name} >= {got}, it is {allowed}; raise it")
-    slot = {item: index for index, item in enumerate(spec.items)}
-    slot[None] = NO_SLOT
-    ports, recipes = shape.max_ports, shape.recipe_slots
+    foreign = sorted({*_port_items(spec), spec.target_item} - set(spec.items))
+    if foreign:
+        raise TaskShapeError(
+            f"the task's ports or target name {', '.join(foreign)}, which no recipe of the task "
+            f"uses or makes; its items are {', '.join(spec.items)}"
+        )
     blocked = np.zeros((shape.height, shape.width), np.bool_)
     for x, y in spec.blocked:
         blocked[y, x] = True
-    port_cell = np.full(ports, NO_SLOT, np.int32)
-    port_direction = np.zeros(ports, np.int32)
-    port_is_sink = np.zeros(ports, np.bool_)
-    port_items = np.full((ports, 2), NO_SLOT, np.int32)
+    slot = {item: index for index, item in enumerate(spec.items)}
+    leaves: dict[str, Any] = {
+        "blocked": blocked,
+        **_port_arrays(spec, shape, slot),
+        **_recipe_arrays(spec, shape, slot),
+        "target_slot": np.int32(slot[spec.target_item]),
+        "target_numerator": np.int32(spec.target_rate.numerator),
+        "target_denominator": np.int32(spec.target_rate.denominator),
+        "placement_limit": np.int32(spec.placement_limit),
+    }
+    return Task(**leaves)
+
+
+def _port_items(spec: TaskSpec) -> set[str]:
+    lanes = (item for port in spec.ports for item in (port.left, port.right))
+    return {item for item in lanes if item is not None}
+
+
+def _port_arrays(spec: TaskSpec, shape: EnvShape, slot: Mapping[str, int]) -> dict[str, Any]:
+    """The fields of a task that describe its ports."""
+    cell = np.full(shape.max_ports, NO_SLOT, np.int32)
+    direction = np.zeros(shape.max_ports, np.int32)
+    is_sink = np.zeros(shape.max_ports, np.bool_)
+    items = np.full((shape.max_ports, 2), NO_SLOT, np.int32)
     for index, port in enumerate(spec.ports):
-        port_cell[index] = port.y * spec.width + port.x
-        port_direction[index] = port.direction
-        port_is_sink[index] = port.is_sink
-        port_items[index] = slot[port.left], slot[port.right]
-    ingredients = np.zeros((recipes, shape.item_slots), np.int32)
-    products = np.zeros((recipes, shape.item_slots), np.int32)
-    craft_ticks = np.zeros(recipes, np.int32)
+        cell[index] = port.y * spec.width + port.x
+        direction[index] = port.direction
+        is_sink[index] = port.is_sink
+        for lane, item in enumerate((port.left, port.right)):
+            items[index, lane] = NO_SLOT if item is None else slot[item]
+    return {
+        "port_cell": cell,
+        "port_direction": direction,
+        "port_is_sink": is_sink,
+        "port_items": items,
+    }
+
+
+def _recipe_arrays(spec: TaskSpec, shape: EnvShape, slot: Mapping[str, int]) -> dict[str, Any]:
+    """The fields of a task that describe its recipes."""
+    ingredients = np.zeros((shape.recipe_slots, shape.item_slots), np.int32)
+    products = np.zeros((shape.recipe_slots, shape.item_slots), np.int32)
+    craft_ticks = np.zeros(shape.recipe_slots, np.int32)
     for index, name in enumerate(spec.recipes):
         recipe = RECIPES[name]
         for item, amount in recipe.ingredients:
             ingredients[index, slot[item]] = amount
         products[index, slot[name]] = recipe.products_per_craft
         craft_ticks[index] = recipe.craft_ticks
-    return Task(
-        blocked=blocked,  # pyright: ignore[reportArgumentType]: numpy stands in for jax here
-        port_cell=port_cell,
-        port_direction=port_direction,
-        port_is_sink=port_is_sink,
-        port_items=port_items,
-        ingredients=ingredients,
-        products=products,
-        craft_ticks=craft_ticks,
-        target_slot=np.int32(slot[spec.target_item]),
-        target_numerator=np.int32(spec.target_rate.numerator),
-        target_denominator=np.int32(spec.target_rate.denominator),
-        placement_limit=np.int32(spec.placement_limit),
-    )
+    return {"ingredients": ingredients, "products": products, "craft_ticks": craft_ticks}
 
 
 def stack_tasks(tasks: list[Task]) -> Task:

@@ -5,7 +5,8 @@ This is the only file that knows Orbax: its v1 API is young and renames things.
 """
 
 import logging
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from envs.errors import UserError
 
 SCORE = "score"
 
+PRINTED_CHARACTERS = 300
+
 
 class CheckpointError(UserError):
-    """No checkpoint of the run directory can be loaded."""
+    """A checkpoint that is asked for cannot be loaded."""
 
     exit_code = 4
 
@@ -77,28 +80,41 @@ class CheckpointStore:
         self._checkpointer.save_checkpointables(step, dict(parts), force=True, metrics=metrics)
 
     def load(self, step: int, like: Mapping[str, Any]) -> dict[str, Any]:
-        """The pytrees of a step, in the shape of `like`; names left out of it are not read."""
+        """The pytrees of a step, in the shape of `like`; names left out of it are not read.
+
+        Raises:
+            CheckpointError: it is damaged, or does not have the shape.
+        """
         abstract = {name: jax.tree.map(_abstract, tree) for name, tree in like.items()}
-        return self._checkpointer.load_checkpointables(step, abstract)
+        try:
+            return self._checkpointer.load_checkpointables(step, abstract)
+        except Exception as error:
+            # Orbax raises many types for damaged data, with the reason at the end of the chain.
+            path = self.directory / str(step)
+            raise CheckpointError(f"cannot load checkpoint {path}: {_reason(error)}") from error
 
     def load_newest(self, like: Mapping[str, Any]) -> tuple[int, dict[str, Any]] | None:
         """The newest checkpoint that loads, with its step; None in a folder without any.
 
+        Newer ones that do not load are set aside, so that the run can save these steps again.
+
         Raises:
             CheckpointError: there are checkpoints, and none loads.
         """
-        failures = []
+        failures: dict[int, str] = {}
         for step in self.steps():
             try:
-                return step, self.load(step, like)
-            except Exception as error:
-                # Orbax raises many types for damaged data; each means: try the one before.
-                failures.append(f"{self.directory / str(step)}: {_first_line(error)}")
-                logging.getLogger(__name__).warning("cannot load checkpoint %s", failures[-1])
+                parts = self.load(step, like)
+            except CheckpointError as error:
+                failures[step] = str(error)
+                logging.getLogger(__name__).warning(failures[step])
+                continue
+            self._set_aside(list(failures))
+            return step, parts
         if failures:
             raise CheckpointError(
                 "no checkpoint could be loaded; tried\n  "
-                + "\n  ".join(failures)
+                + "\n  ".join(failures.values())
                 + "\nrestore one from a copy, or start in another run directory"
             )
         return None
@@ -107,6 +123,14 @@ class CheckpointStore:
         """Waits for what is being written."""
         self._checkpointer.close()
 
+    def _set_aside(self, damaged: Sequence[int]) -> None:
+        for step in damaged:
+            target = self.directory / f"damaged-{step}"
+            shutil.rmtree(target, ignore_errors=True)
+            (self.directory / str(step)).rename(target)
+        if damaged:
+            self._checkpointer.reload()
+
 
 def _abstract(leaf: Any) -> Any:
     if isinstance(leaf, jax.Array):
@@ -114,5 +138,8 @@ def _abstract(leaf: Any) -> Any:
     return leaf
 
 
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
+def _reason(error: BaseException) -> str:
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return text if len(text) <= PRINTED_CHARACTERS else f"{text[:PRINTED_CHARACTERS]}..."

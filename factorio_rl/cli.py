@@ -10,9 +10,13 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envs.errors import UserError
 from factorio_rl import __version__
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 def train_main(arguments: Sequence[str]) -> int:
@@ -62,10 +66,11 @@ def _evaluate(options: argparse.Namespace) -> int:
 def _verify(options: argparse.Namespace) -> int:
     from envs.layout import read_layout
     from envs.verifier import verify
+    from envs.verifier.report import to_json
 
     verified = verify(read_layout(options.layout))
     if options.json:
-        print(json.dumps(verified.to_json()))
+        print(json.dumps(to_json(verified)))
         return 0
     for sink in verified.rates:
         print(f"({sink.x}, {sink.y})  {sink.item}: {sink.rate} = {float(sink.rate):.6g} items/s")
@@ -75,19 +80,30 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _render(options: argparse.Namespace) -> int:
+    from envs.labels import rate_text, short_name
     from envs.layout import read_layout
     from envs.render import render_png, render_text
     from envs.verifier import verify
 
     layout = read_layout(options.layout)
-    sinks = verify(layout).rates
-    caption = "; ".join(f"{sink.item}: {sink.rate} = {float(sink.rate):.3g}/s" for sink in sinks)
+    verified = verify(layout)
+    rates = [f"{short_name(sink.item)} {rate_text(sink.rate)}" for sink in verified.rates]
+    caption = ", ".join(rates) if verified.exact else f"not exact: {', '.join(rates)}"
     if options.png is None:
         print(render_text(layout, caption=caption))
     else:
-        render_png(layout, title=caption).save(options.png)
+        _save_picture(render_png(layout, caption=caption), options.png)
         print(f"wrote {options.png}")
     return 0
+
+
+def _save_picture(picture: "Image", path: Path) -> None:
+    try:
+        picture.save(path)
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"cannot write the picture {path}: {error}; give a path that ends in .png"
+        ) from None
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -131,11 +131,15 @@ def _random_tasks(key: Array, references: References, batch: int) -> Int[Array, 
 def _random_kept(
     key: Array, references: References, index: Int[Array, "B"], subset_share: float
 ) -> Bool[Array, "B L"]:
-    """Placements that stay: as many as a uniform draw says, in flow order or at random."""
+    """Placements that stay: as many as a uniform draw says, in flow order or at random.
+
+    Fewer than the placement limit, since the episode ends with the last one.
+    """
     count_key, order_key, choice_key = jax.random.split(key, 3)
     batch, longest = index.shape[0], references.actions.shape[1]
     length = references.length[index]
-    count = jax.random.randint(count_key, (batch,), 0, length + 1)
+    most = jnp.minimum(length, references.tasks.placement_limit[index] - 1)
+    count = jax.random.randint(count_key, (batch,), 0, most + 1)
     slots = jnp.arange(longest)
     exists = slots < length[:, None]
     noise = jnp.where(exists, jax.random.uniform(order_key, (batch, longest)), 2.0)

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
+from envs.labels import rate_text
 from envs.layout import layout_to_json
 from envs.render import render_png, render_sheet, render_text
 from envs.task_spec import TaskSpec, layout_of
@@ -44,7 +46,8 @@ def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluatio
 
     Files: `heldout_sheet.png`; `best.png`, `best.txt` and `best.json` (the layout format).
     """
-    step = max(1, len(specs) // SHEET_TASKS)
+    # Odd, since sets list their families in turn: an even step would show some of them only.
+    step = len(specs) // SHEET_TASKS | 1
     shown = range(0, len(specs), step)[:SHEET_TASKS]
     tiles = [_picture(specs[index], evaluation, index) for index in shown]
     render_sheet(tiles, SHEET_COLUMNS).save(folder / "heldout_sheet.png")
@@ -54,7 +57,7 @@ def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluatio
     best = max(solved, key=lambda index: len(evaluation.layouts[index]))
     layout = layout_of(specs[best], evaluation.layouts[best])
     _picture(specs[best], evaluation, best).save(folder / "best.png")
-    text = render_text(layout, specs[best].blocked, _caption(specs[best], evaluation, best))
+    text = render_text(layout, specs[best].blocked, _built(evaluation, best))
     (folder / "best.txt").write_text(text + "\n", encoding="utf-8")
     (folder / "best.json").write_text(json.dumps(layout_to_json(layout)) + "\n", encoding="utf-8")
 
@@ -86,15 +89,15 @@ def print_report(
     console.print(f"95 % interval of the score: {low:.3f} to {high:.3f}; every rate is exact.")
 
 
-def _picture(spec: TaskSpec, evaluation: Evaluation, index: int):
+def _picture(spec: TaskSpec, evaluation: Evaluation, index: int) -> Image.Image:
     return render_png(
         layout_of(spec, evaluation.layouts[index]),
         blocked=spec.blocked,
-        title=_caption(spec, evaluation, index),
+        title=f"{spec.target_item}: wanted {rate_text(spec.target_rate)}",
+        caption=_built(evaluation, index),
     )
 
 
-def _caption(spec: TaskSpec, evaluation: Evaluation, index: int) -> str:
-    outcome = evaluation.outcomes[index]
-    rate = "no exact rate" if outcome.rate is None else f"{float(outcome.rate):.3g}/s"
-    return f"{spec.target_item}: {rate} of {float(spec.target_rate):.3g}/s"
+def _built(evaluation: Evaluation, index: int) -> str:
+    rate = evaluation.outcomes[index].rate
+    return "built: no exact rate" if rate is None else f"built: {rate_text(rate)}"

@@ -108,7 +108,7 @@ def make_update(config: Config, network: Network) -> Update:
             )
 
         gradients, figures = jax.grad(loss_of, has_aux=True)(state.params)
-        norm = optax.global_norm(gradients)
+        norm = optax.tree.norm(gradients)
         changes, optimizer_state = optimizer.update(gradients, state.optimizer, state.params)
         params = optax.apply_updates(state.params, changes)
         finite = jnp.isfinite(figures.loss) & jnp.isfinite(norm)

@@ -77,7 +77,9 @@ class MetricsLog:
         try:
             records = _records(self._path)
             kept = [
-                line for line, record in records if record.get("learner_updates", 0) <= learner_updates
+                line
+                for line, record in records
+                if record.get("learner_updates", 0) <= learner_updates
             ]
             fresh.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
             os.replace(fresh, self._path)

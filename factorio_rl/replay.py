@@ -80,10 +80,11 @@ def empty_replay(capacity: int, height: int, width: int, actions: int) -> Replay
 
 
 def add_rows(replay: Replay, rows: Rows) -> Replay:
-    """Writes the valid rows; there must be fewer than the capacity."""
+    """Writes the valid rows; of more than the capacity only the last ones stay."""
     capacity = replay.value.shape[0]
     order = jnp.cumsum(rows.valid) - 1
-    slot = jnp.where(rows.valid, (replay.cursor + order) % capacity, capacity)
+    stays = rows.valid & (order > order[-1] - capacity)
+    slot = jnp.where(stays, (replay.cursor + order) % capacity, capacity)
 
     def put(ring: Array, new: Array) -> Array:
         return ring.at[slot].set(new.astype(ring.dtype), mode="drop")

@@ -33,8 +33,14 @@ def run_machines(plan, state):
 
 
 @outlined
-def advance(plan, targets, state):
-    """One tick."""
+def move_items(plan, targets, state):
+    """Steps (a) and (b) of a tick. Outlined, so that all the code below is compiled once."""
     move_lanes(plan, state)
     move_arms(plan, targets, state)
+
+
+@outlined
+def advance(plan, targets, state):
+    """One tick."""
+    move_items(plan, targets, state)
     run_machines(plan, state)

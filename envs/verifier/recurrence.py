@@ -4,6 +4,7 @@ States at geometrically spaced ticks are kept as marks, and each later state is 
 of them: first by signature, then whole. A mark m that recurs at tick m + p gives the least period
 p, for every state since the mark was compared; and the mark before it did not recur, so the
 transient ends between the two. Two runs p ticks apart, started at the mark before, find where.
+Where the transient is not asked for, the time in which machines only fill up is skipped.
 """
 
 from typing import NamedTuple
@@ -11,20 +12,29 @@ from typing import NamedTuple
 import numpy as np
 
 from envs.verifier.engine import advance
+from envs.verifier.filling import skip_filling
 from envs.verifier.jit import allocating, entry, inlined, source_stamp
-from envs.verifier.state import pack, packed_size, signature, start, unpack
+from envs.verifier.state import (
+    pack,
+    packed_size,
+    products_signature,
+    signature,
+    signature_but_products,
+    start,
+    unpack,
+)
 
 MAX_MARKS = 256
 MIN_SPACING = 32
 SPACING_SHIFT = 3
-"""Marks lie 1/8 of the tick apart, at least 32 ticks."""
+"""Marks lie 1/8 of the ticks run so far apart, at least 32 ticks."""
 
 
 class Run(NamedTuple):
     """What a run found.
 
     Attributes:
-        ticks: ticks run until the repeat, or to the cap.
+        ticks: ticks that went by until the repeat, or to the cap.
         transient, period: R45; period 0 when no repeat was found, transient -1 when not asked for.
         window: ticks over which `counts` were taken (a period, or the last half of the run).
         counts: `[sinks, items]` int64 items delivered in the window.
@@ -40,10 +50,11 @@ class Run(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Kept states: ticks, signatures, and the first word of each in the array of words."""
+    """Kept states: ticks, signatures with and without product counts, first words."""
 
     ticks: np.ndarray
     signatures: np.ndarray
+    but_products: np.ndarray
     starts: np.ndarray
 
 
@@ -128,17 +139,18 @@ def _make_run(stamp: str):
     def run(plan, targets, tick_cap, with_transient):
         _ = stamp
         state = start(plan)
-        ticks, starts = np.zeros(MAX_MARKS + 1, np.int64), np.zeros(MAX_MARKS + 1, np.int64)
-        marks = Marks(ticks, np.empty(MAX_MARKS, np.uint64), starts)
+        ticks, starts = np.zeros(MAX_MARKS, np.int64), np.zeros(MAX_MARKS + 1, np.int64)
+        signatures, but_products = np.empty(MAX_MARKS, np.uint64), np.empty(MAX_MARKS, np.uint64)
+        marks = Marks(ticks, signatures, but_products, starts)
         words = np.empty(4096, np.int32)
         half, count = state.delivered.copy(), 0
-        for tick in range(tick_cap + 1):
-            if tick > 0:
-                advance(plan, targets, state)
+        tick, steps, mark_due, may_skip, first = 0, 0, 0, not with_transient, 0
+        while tick <= tick_cap:
             if tick == tick_cap // 2:
                 half = state.delivered.copy()
-            current = signature(state)
-            m = _find(marks.signatures, 0, count, current)
+            partial = signature_but_products(state)
+            current = partial + products_signature(state)
+            m = _find(signatures, 0, count, current)
             if m < count:
                 m = _confirm(plan, marks, m, count, words, state, current)
             if m < count:
@@ -150,13 +162,22 @@ def _make_run(stamp: str):
                     )
                 counts = _delivered_since(words, starts[m + 1], state.delivered)
                 return tick, transient, period, period, counts, state.delivered
-            if tick == ticks[count] and count < MAX_MARKS:
+            if steps >= mark_due and count < MAX_MARKS:
                 packed = pack(plan, state)
                 words = _append(words, starts[count], packed, state.delivered)
                 starts[count + 1] = starts[count] + len(packed) + state.delivered.size
-                marks.signatures[count] = current
-                ticks[count + 1] = tick + max(MIN_SPACING, tick >> SPACING_SHIFT)
-                count += 1
+                signatures[count], but_products[count], ticks[count] = current, partial, tick
+                mark_due = steps + max(MIN_SPACING, steps >> SPACING_SHIFT)
+                count, may_skip = count + 1, not with_transient
+            m = _find(but_products, first, count, partial) if may_skip else count
+            period = tick - ticks[m] if m < count else 0
+            if 0 < period < tick_cap - tick:
+                passed = skip_filling(plan, targets, state, period)
+                tick, steps = tick + passed, steps + period
+                mark_due, may_skip, first = steps, False, count
+            else:
+                advance(plan, targets, state)
+                tick, steps = tick + 1, steps + 1
         counts = state.delivered - half
         return tick_cap, -1, 0, tick_cap - tick_cap // 2, counts, state.delivered
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from envs.catalogue import TICKS_PER_S
 from envs.verifier.encode import Rows
@@ -45,6 +46,23 @@ class Verified:
     ticks: int
     transient_ticks: int | None
     period_ticks: int | None
+
+
+def to_json(result: Verified) -> dict[str, Any]:
+    """The JSON form of a result; with `exact` false, bounds and ticks stand beside each rate."""
+    rates = []
+    for sink in result.rates:
+        entry = {"x": sink.x, "y": sink.y, "item": sink.item, "rate": str(sink.rate)}
+        entry["items_per_s"] = float(sink.rate)
+        if not result.exact:
+            entry |= {"lower": str(sink.lower), "upper": str(sink.upper), "ticks": result.ticks}
+        rates.append(entry)
+    return {
+        "rates": rates,
+        "exact": result.exact,
+        "transient_ticks": result.transient_ticks,
+        "period_ticks": result.period_ticks,
+    }
 
 
 def per_second(count: int, ticks: int) -> Fraction:

@@ -131,9 +131,29 @@ def unpack(plan, words, at):
     return state
 
 
+PRODUCT_WEIGHT = np.uint64(0xA24BAED4963EE407)
+"""Odd factor of product counts in a signature."""
+
+
 @inlined
 def signature(state):
     """A number that is equal for equal states and nearly always differs for others."""
+    return signature_but_products(state) + products_signature(state)
+
+
+@inlined
+def products_signature(state):
+    """The part of the signature that the product counts of machines make up."""
+    mixed, weight = np.uint64(0), PRODUCT_WEIGHT
+    for number in range(len(state.machines)):
+        mixed += weight * np.uint64(state.machines[number].made)
+        weight *= PRODUCT_WEIGHT
+    return mixed
+
+
+@inlined
+def signature_but_products(state):
+    """The part of the signature that everything else makes up."""
     mixed = np.uint64(0)
     weight = np.uint64(0x9E3779B97F4A7C15)
     step = np.uint64(0xD1342543DE82EF95)
@@ -143,7 +163,7 @@ def signature(state):
         weight *= step
     for number in range(len(state.machines)):
         machine = state.machines[number]
-        mixed += weight * np.uint64(machine.remaining * 65_537 + machine.made)
+        mixed += weight * np.uint64(machine.remaining)
         weight *= step
     for number in range(len(state.chains)):
         chain = state.chains[number]

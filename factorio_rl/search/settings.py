@@ -5,10 +5,11 @@ from functools import partial
 
 import mctx
 
+from envs.errors import UserError
 from factorio_rl.search.select import QTransform
 
 
-class SearchSettingsError(ValueError):
+class SearchSettingsError(UserError):
     """A search setting is out of its range."""
 
 

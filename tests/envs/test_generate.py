@@ -100,7 +100,9 @@ def test_no_reference_holds_a_useless_inserter(tasks: list[Solved]) -> None:
         for put in solved.placements:
             rest = [other for other in solved.placements if other != put]
             if put.kind == INSERTER:
-                assert score_rate(layout_of(solved.spec, rest)) < solved.spec.target_rate
+                rate = score_rate(layout_of(solved.spec, rest))
+                assert rate is not None
+                assert rate < solved.spec.target_rate
 
 
 def test_every_recipe_is_its_own_family(tasks: list[Solved]) -> None:

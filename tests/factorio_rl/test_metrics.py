@@ -21,7 +21,9 @@ def _log(path: Path, warnings: list[str] | None = None) -> MetricsLog:
 def test_every_record_is_on_disk_when_write_returns(path: Path) -> None:
     log = _log(path)
     log.write("train", {"learner_updates": 1, "loss": np.float32(0.5)})
-    assert read_metrics(path) == [{"event": "train", "learner_updates": 1, "loss": 0.5, "time": 7.5}]
+    assert read_metrics(path) == [
+        {"event": "train", "learner_updates": 1, "loss": 0.5, "time": 7.5}
+    ]
     log.write("eval", {"learner_updates": 1, "score": 1.0, "best": True})
     assert [record["event"] for record in read_metrics(path)] == ["train", "eval"]
 

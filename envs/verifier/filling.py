@@ -1,0 +1,73 @@
+"""Skips the time in which a machine does nothing but fill up with its product.
+
+An output-limited machine stops only when its product reaches a stack (R40), thousands of periods
+after everything else has settled. Nothing reads a product count but two comparisons: an arm asks
+whether it is above 0 (R31), the machine whether it is below the stop level (R39). While both keep
+their answers, a period that only raised product counts repeats itself exactly. Compiled code only.
+"""
+
+import numpy as np
+
+from envs.verifier.engine import move_items, run_machines
+from envs.verifier.jit import allocating
+from envs.verifier.state import pack
+
+
+@allocating
+def _differ_in_products_only(before, after, machines, slots):
+    """Whether two packed states are equal but for the product counts of machines."""
+    if len(before) != len(after):
+        return False
+    record = 2 + slots
+    first = len(before) - machines * record
+    for at in range(len(before)):
+        is_product = at >= first and (at - first) % record == 1
+        if before[at] != after[at] and not is_product:
+            return False
+    return True
+
+
+@allocating
+def _periods_alike(plan, state, made, lowest, highest):
+    """How many more periods pass like the last one, by what it did to the product counts."""
+    alike = -1
+    for number in range(len(made)):
+        gained = state.machines[number].made - made[number]
+        below_stop = plan.machines[number].stop_level - 1 - highest[number]
+        if gained < 0 or (gained > 0 and (lowest[number] < 1 or below_stop < 0)):
+            return 0
+        if gained > 0:
+            room = below_stop // gained
+            alike = room if alike < 0 else min(alike, room)
+    return max(alike, 0)
+
+
+@allocating
+def skip_filling(plan, targets, state, period):
+    """Runs `period` ticks, then adds the further periods that are certain to pass alike.
+
+    Returns the ticks that went by: `period` alone where nothing could be skipped.
+    """
+    before, delivered = pack(plan, state), state.delivered.copy()
+    made = np.empty(len(state.machines), np.int32)
+    for number in range(len(made)):
+        made[number] = state.machines[number].made
+    lowest, highest = made.copy(), made.copy()
+    for _ in range(period):
+        move_items(plan, targets, state)
+        for number in range(len(made)):
+            lowest[number] = min(lowest[number], state.machines[number].made)
+        run_machines(plan, state)
+        for number in range(len(made)):
+            highest[number] = max(highest[number], state.machines[number].made)
+    after = pack(plan, state)
+    if not _differ_in_products_only(before, after, len(made), state.stock.shape[1]):
+        return period
+    alike = _periods_alike(plan, state, made, lowest, highest)
+    for number in range(len(made)):
+        state.machines[number].made += alike * (state.machines[number].made - made[number])
+    for sink in range(delivered.shape[0]):
+        for item in range(delivered.shape[1]):
+            gained = state.delivered[sink, item] - delivered[sink, item]
+            state.delivered[sink, item] += alike * gained
+    return period * (alike + 1)

@@ -1,0 +1,173 @@
+"""What the compiler makes of a layout: shapes, lengths, links, order, drops (R6-R10, R14, R32)."""
+
+import pytest
+from verifier_layouts import arm, asm, draw, sink, source
+
+from envs.layout import EAST, NORTH, SOUTH, WEST, Layout
+from envs.verifier.compile import compile_layout
+from envs.verifier.records import CONTINUE, DEAD_END, SIDELOAD
+
+
+def lanes_at(layout: Layout, x: int, y: int):
+    plan, _ = compile_layout(layout)
+    return plan.lanes[2 * (y * layout.width + x) :][:2]
+
+
+def lengths_at(layout: Layout, x: int, y: int) -> list[int]:
+    return [int(length) for length in lanes_at(layout, x, y)["length"]]
+
+
+def chains_in_order(layout: Layout) -> list[tuple[int, int, int]]:
+    """(x, y, lane) of each chain's front, in moving order."""
+    plan, _ = compile_layout(layout)
+    fronts = [int(plan.chains[number]["front"]) for number in plan.order]
+    return [(f // 2 % layout.width, f // 2 // layout.width, f % 2) for f in fronts]
+
+
+def test_one_side_feeder_makes_a_turn_and_lengthens_its_outer_lane():
+    right_turn = draw(">v\n.v")
+    left_turn = draw(">^\n..")
+    assert lengths_at(right_turn, 1, 0) == [295, 106]
+    assert lengths_at(left_turn, 1, 0) == [106, 295]
+
+
+def test_feeder_behind_or_two_at_the_sides_keep_a_belt_straight():
+    assert lengths_at(draw(".v\n>v\n.v"), 1, 1) == [256, 256]
+    assert lengths_at(draw("...\n>v<\n.v."), 1, 1) == [256, 256]
+
+
+def test_sources_feed_and_sinks_turn_but_a_sink_feeds_nothing():
+    assert lengths_at(draw("SK", S=source(EAST), K=sink(SOUTH)), 1, 0) == [295, 106]
+    assert lengths_at(draw("Kv", K=sink(EAST)), 1, 0) == [256, 256]
+
+
+def test_inserters_and_belts_pointing_elsewhere_do_not_shape_a_belt():
+    assert lengths_at(draw("Av\n..", A=arm(EAST)), 1, 0) == [256, 256]
+    assert lengths_at(draw("^v\n.."), 1, 0) == [256, 256]
+
+
+@pytest.mark.parametrize("text", [">.", "><", ">S"])
+def test_lane_dead_ends_before_nothing_head_on_and_before_a_source(text):
+    layout = draw(text, S=source(EAST))
+    assert list(lanes_at(layout, 0, 0)["link"]) == [DEAD_END, DEAD_END]
+
+
+def test_head_on_sink_is_a_dead_end():
+    layout = draw(">K", K=sink(WEST))
+    assert list(lanes_at(layout, 0, 0)["link"]) == [DEAD_END, DEAD_END]
+
+
+def test_lane_continues_into_the_same_lane_ahead_and_round_a_turn():
+    layout = draw(">>v\n..v")
+    for x, ahead in ((0, 1), (1, 2)):
+        lanes = lanes_at(layout, x, 0)
+        assert list(lanes["link"]) == [CONTINUE, CONTINUE]
+        assert list(lanes["target"]) == [2 * ahead, 2 * ahead + 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "side_belt", "target_lane", "entries"),
+    [
+        (".^\n>^\n.^", (0, 1), 0, [67, 188]),  # from the left
+        ("^.\n^<\n^.", (1, 1), 1, [188, 67]),  # from the right
+    ],
+)
+def test_sideload_uses_the_near_lane_and_two_entry_points(text, side_belt, target_lane, entries):
+    layout = draw(text)
+    lanes = lanes_at(layout, *side_belt)
+    target = side_belt[1] * layout.width + (1 - side_belt[0])
+    assert list(lanes["link"]) == [SIDELOAD, SIDELOAD]
+    assert list(lanes["target"]) == [2 * target + target_lane] * 2
+    assert list(lanes["entry"]) == entries
+
+
+def test_chain_offsets_add_the_lengths_ahead():
+    layout = draw(">v\n.v")
+    plan, _ = compile_layout(layout)
+    outer = [plan.lanes[2 * tile]["offset"] for tile in (3, 1, 0)]
+    assert outer == [0, 256, 256 + 295]
+
+
+def test_ring_gives_two_loops_with_coordinate_zero_on_the_first_tile():
+    plan, _ = compile_layout(draw(">v\n^<"))
+    assert list(plan.chains["is_loop"]) == [1, 1]
+    assert list(plan.chains["total"]) == [4 * 295, 4 * 106]
+    assert [int(offset) for offset in plan.lanes["offset"][::2]] == [0, 885, 295, 590]
+
+
+def test_chains_move_after_their_target_and_downstream_entries_first():
+    layout = draw("..^\n..^<\n.>^\n..^")
+    assert chains_in_order(layout) == [
+        (2, 0, 0),
+        (2, 0, 1),
+        (3, 1, 1),  # right lane at 67 of the second tile
+        (3, 1, 0),  # then 188
+        (1, 2, 0),
+        (1, 2, 1),
+    ]
+
+
+def test_chain_that_comes_earlier_by_its_tile_still_waits_for_its_target():
+    layout = draw("v.\nv<\nv.\n>^")
+    order = chains_in_order(layout)
+    assert order.index((1, 1, 0)) > order.index((1, 3, 0))
+
+
+def test_arms_act_from_the_last_row_and_the_last_column_first():
+    layout = draw(
+        """
+        >>>>
+        AAAA
+        >>>>
+        .B..
+        >>>>
+        """,
+        A=arm(SOUTH),
+        B=arm(SOUTH),
+    )
+    plan, _ = compile_layout(layout)
+    picked = [int(lane) // 2 for lane in plan.arms["from_lane"]]
+    assert picked == [9, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "taking_part"),
+    [
+        (">A>", 1),
+        (">AK", 1),
+        ("KA>", 1),
+        ("SA>", 1),
+        (">AS", 0),
+        (">A.", 0),
+        (".A>", 0),
+        ("A>>", 0),
+        (">>A", 0),
+        (">AA>", 0),
+    ],
+)
+def test_arm_takes_part_only_between_usable_tiles(text, taking_part):
+    layout = draw(text, A=arm(EAST), S=source(NORTH), K=sink(NORTH))
+    assert len(compile_layout(layout)[0].arms) == taking_part
+
+
+def test_arm_between_machines_without_recipe_takes_part():
+    layout = draw("M..AN..\n.......\n.......", M=asm(None), N=asm(None), A=arm(EAST))
+    assert len(compile_layout(layout)[0].arms) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "drop", "lane", "position"),
+    [
+        ("K\nA\n>", SOUTH, 1, 128),  # across: the lane far from the arm
+        ("K\nA\n<", SOUTH, 0, 128),
+        ("K\nA\nv", SOUTH, 1, 77),  # running away from the arm
+        ("K\nA\n^", SOUTH, 1, 179),  # running towards the arm
+        (".K\n.A\n>v", SOUTH, 1, 53),  # right turn, towards the inner corner
+        (">v\n.A\n.K", NORTH, 0, 147),  # right turn, away from it
+        ("K.\nA.\nv<", SOUTH, 0, 53),  # left turn, towards the inner corner
+        ("v<\nA.\nK.", NORTH, 1, 147),  # left turn, away from it
+    ],
+)
+def test_drop_lane_and_position(text, drop, lane, position):
+    plan, _ = compile_layout(draw(text, A=arm(drop), K=sink(NORTH)))
+    assert [(int(a["to_lane"]) % 2, int(a["to_position"])) for a in plan.arms] == [(lane, position)]

@@ -1,0 +1,167 @@
+"""The command lines as a user meets them: messages and exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from envs import heldout
+from factorio_rl import cli
+
+ROOT = Path(__file__).parents[2]
+CONFIG = ROOT / "configs" / "minute.yaml"
+CASES = json.loads((ROOT / "tests" / "data" / "cases_public.json").read_text())
+GEAR = next(case for case in CASES if case["name"] == "asm_gear_1in_1out")
+
+
+@pytest.fixture
+def layout_file(tmp_path: Path) -> Path:
+    path = tmp_path / "gear.json"
+    path.write_text(json.dumps(GEAR))
+    return path
+
+
+def _train(*arguments: str) -> int:
+    return cli.train_main(["--config", str(CONFIG), *arguments])
+
+
+BAD_SETTINGS = [
+    (["--search.num_simulatons=3"], "search.num_simulatons: unknown"),
+    (["--learner.batch_size=many"], "learner.batch_size"),
+    (["--env.width=3"], "env.width"),
+    (["--env.width=9"], "square"),
+    (["--network.blocks=0"], "network.blocks"),
+    (["--tasks.recipes=[iron-gear-weel]"], "did you mean iron-gear-wheel?"),
+    (["--learner.batch_size=9000"], "replay.capacity"),
+    (["--tasks.heldout=quickstrat"], "quickstart"),
+]
+
+
+@pytest.mark.parametrize(("overrides", "message"), BAD_SETTINGS)
+def test_bad_settings_give_one_message_and_exit_code_2(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], overrides: list[str], message: str
+) -> None:
+    run_dir = tmp_path / "run"
+    assert _train("--run-dir", str(run_dir), *overrides) == 2
+    printed = capfd.readouterr().err
+    assert message in printed
+    assert "Traceback" not in printed
+    assert not run_dir.exists()
+
+
+def test_missing_config_file_gives_exit_code_2(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.train_main(["--config", str(tmp_path / "none.yaml")]) == 2
+    assert "none.yaml" in capfd.readouterr().err
+
+
+def test_changed_heldout_file_is_refused_before_anything_is_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = tmp_path / "changed.json"
+    text = heldout.heldout_path("quickstart").read_text()
+    changed.write_text(text.replace('"target_rate":"', '"target_rate":"1', 1))
+    monkeypatch.setattr(heldout, "heldout_path", lambda name: changed)
+    run_dir = tmp_path / "run"
+    assert _train("--run-dir", str(run_dir)) == 2
+    assert "differs from this version's" in capfd.readouterr().err
+    assert not run_dir.exists()
+
+
+def test_foreign_directory_is_refused_and_left_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    assert _train("--run-dir", str(tmp_path)) == 2
+    assert "--run-dir" in capfd.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_evaluate_refuses_a_directory_without_a_run(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["evaluate", "--run-dir", str(tmp_path)]) == 2
+    assert "is no run directory" in capfd.readouterr().err
+
+
+def test_verify_prints_the_exact_rate(
+    layout_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["verify", str(layout_file)]) == 0
+    assert "15/32" in capfd.readouterr().out
+
+
+def test_verify_json_has_the_documented_fields(
+    layout_file: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["verify", "--json", str(layout_file)]) == 0
+    printed = json.loads(capfd.readouterr().out)
+    assert printed["exact"] is True
+    assert printed["transient_ticks"] == GEAR["transient_ticks"]
+    assert printed["period_ticks"] == GEAR["period_ticks"]
+    (sink,) = printed["rates"]
+    assert sink["rate"] == "15/32"
+    assert sink["items_per_s"] == 15 / 32
+
+
+def test_render_draws_text_and_a_picture(
+    layout_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["render", str(layout_file)]) == 0
+    assert "15/32" in capfd.readouterr().out
+    picture = tmp_path / "gear.png"
+    assert cli.main(["render", str(layout_file), "--png", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("command", ["verify", "render"])
+def test_file_that_is_no_layout_gives_exit_code_2(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    path = tmp_path / "no.json"
+    path.write_text('{"entities": [{"k": "splitter", "x": 0, "y": 0, "d": "N"}]}')
+    assert cli.main([command, str(path)]) == 2
+    assert "splitter" in capfd.readouterr().err
+    assert cli.main([command, str(tmp_path / "none.json")]) == 2
+
+
+def test_version_names_package_rules_and_heldout_sets(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--version"])
+    assert ended.value.code == 0
+    printed = capfd.readouterr().out
+    assert "fv-1" in printed
+    assert heldout.HELDOUT_SETS["quickstart"].sha256[:12] in printed
+
+
+@pytest.mark.slow
+def test_sigterm_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    run_dir = tmp_path / "run"
+    command = [sys.executable, str(ROOT / "train.py"), "--config", str(CONFIG)]
+    command += ["--run-dir", str(run_dir), "--logging.wandb=disabled", "--eval.num_tasks=4"]
+    command += ["--tasks.num_tasks=12", "--train.num_chunks=100000"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert running.stdout is not None
+    for line in running.stdout:
+        if "train" in line and "chunk 3 " in line:
+            running.send_signal(signal.SIGTERM)
+            break
+    rest = running.stdout.read()
+    assert running.wait(timeout=60) == 143
+    assert "saved" in rest
+    metrics = (run_dir / "metrics.jsonl").read_text().splitlines()
+    last_chunk = max(json.loads(line)["chunk"] for line in metrics)
+    shorter = [*command, f"--train.num_chunks={last_chunk + 1}"]
+    again = subprocess.run(
+        shorter, cwd=tmp_path, capture_output=True, text=True, timeout=300, env=environment
+    )
+    assert again.returncode == 0, again.stderr
+    assert f"going on from the checkpoint of chunk {last_chunk} " in again.stdout

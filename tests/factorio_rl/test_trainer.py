@@ -1,0 +1,179 @@
+"""The training run as a whole: exact resume, determinism, refusals. Tiny sizes."""
+
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from orbax.checkpoint import v1 as ocp
+
+from factorio_rl.cli import train_main
+from factorio_rl.config import Config
+from factorio_rl.config_file import load_config
+from factorio_rl.metrics import is_time_field, read_metrics
+from factorio_rl.preemption import StopRequest
+from factorio_rl.trainer import NonFiniteError, train
+
+CONFIG = Path(__file__).parents[2] / "configs" / "minute.yaml"
+
+TINY = (
+    "--tasks.num_tasks=12",
+    "--actor.num_envs=6",
+    "--actor.chunk_moves=8",
+    "--replay.capacity=400",
+    "--search.num_simulations=3",
+    "--search.max_num_considered_actions=3",
+    "--eval.num_simulations=2",
+    "--eval.max_num_considered_actions=2",
+    "--eval.num_tasks=4",
+    "--eval.every_chunks=4",
+    "--train.checkpoint_every_chunks=2",
+    "--train.imitation_updates=8",
+    "--train.num_chunks=6",
+    "--logging.wandb=disabled",
+)
+
+
+class StopAfterChunk(StopRequest):
+    """Asks to stop once a training line of this chunk is in the metrics, as a signal would."""
+
+    def __init__(self, run_dir: Path, chunk: int) -> None:
+        super().__init__()
+        self.signal_number = 15
+        self._metrics, self._chunk = run_dir / "metrics.jsonl", chunk
+
+    def __bool__(self) -> bool:
+        lines = read_metrics(self._metrics) if self._metrics.exists() else []
+        return any(line["event"] == "train" and line["chunk"] >= self._chunk for line in lines)
+
+
+def _config(*overrides: str) -> Config:
+    return load_config(CONFIG, [*TINY, *overrides])
+
+
+def _saved(run_dir: Path) -> dict[str, np.ndarray]:
+    """Every leaf of the newest checkpoint, by path."""
+    checkpointer = ocp.training.Checkpointer(run_dir / "checkpoints")
+    trees = checkpointer.load_checkpointables(checkpointer.latest)
+    leaves, _ = jax.tree_util.tree_flatten_with_path(trees)
+    checkpointer.close()
+    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def _lines(run_dir: Path) -> list[dict]:
+    """Metrics without what no two runs share."""
+    return [
+        {name: value for name, value in record.items() if not is_time_field(name)}
+        for record in read_metrics(run_dir / "metrics.jsonl")
+    ]
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of six chunks without a stop."""
+    run_dir = tmp_path_factory.mktemp("runs") / "straight"
+    assert train(_config(), run_dir, None, StopRequest()) == 0
+    return run_dir
+
+
+def test_stopped_and_resumed_run_equals_an_uninterrupted_one_bit_for_bit(
+    straight: Path, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "resumed"
+    assert train(_config(), run_dir, None, StopAfterChunk(run_dir, 3)) == 143
+    assert [line["chunk"] for line in _lines(run_dir) if line["event"] == "train"] == [1, 2, 3]
+    assert train(_config(), run_dir, None, StopRequest()) == 0
+    expected, found = _saved(straight), _saved(run_dir)
+    assert expected.keys() == found.keys()
+    different = [path for path in expected if not np.array_equal(expected[path], found[path])]
+    assert not different
+    assert _lines(run_dir) == _lines(straight)
+    reports = {path.name: path.read_text() for path in (straight / "eval").iterdir()}
+    assert {path.name: path.read_text() for path in (run_dir / "eval").iterdir()} == reports
+
+
+def test_checkpoint_holds_played_rows_and_pending_layouts(straight: Path) -> None:
+    saved = _saved(straight)
+    assert saved["['replay']['scored']"].any()
+    assert saved["['replay']['episode']"].max() >= 0
+    assert int(saved["['counters']['chunk']"]) == 6
+    assert int(saved["['counters']['env_steps']"]) == 6 * 6 * 8
+    assert saved["['pending'][1]['ended']"].shape == (8, 6)
+    assert saved["['curriculum']['episodes']"].sum() > 0
+
+
+def test_another_seed_gives_other_parameters(straight: Path, tmp_path: Path) -> None:
+    config = _config("--run.seed=1", "--train.num_chunks=1", "--eval.every_chunks=1")
+    assert train(config, tmp_path / "seed1", None, StopRequest()) == 0
+    first, other = _saved(straight), _saved(tmp_path / "seed1")
+    kernel = next(path for path in first if "params" in path and path.endswith("['kernel']"))
+    assert not np.array_equal(first[kernel], other[kernel])
+
+
+def test_finished_run_prints_its_result_and_changes_nothing(
+    straight: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = (straight / "metrics.jsonl").read_bytes()
+    assert train(_config(), straight, None, StopRequest()) == 0
+    printed = capfd.readouterr().out
+    assert "all 6 chunks were already made" in printed
+    assert "untrained" in printed
+    assert "functional" in printed
+    assert (straight / "metrics.jsonl").read_bytes() == before
+
+
+def test_run_leaves_reports_and_pictures(straight: Path) -> None:
+    names = {path.name for path in (straight / "eval").iterdir()}
+    expected = {"untrained.json", "chunk-000000.json", "chunk-000004.json", "chunk-000006.json"}
+    assert names == expected
+    assert (straight / "layouts" / "heldout_sheet.png").stat().st_size > 10_000
+
+
+def test_init_from_starts_a_new_run_from_the_parameters_of_another(
+    straight: Path, tmp_path: Path
+) -> None:
+    config = _config("--train.imitation_updates=0", "--train.num_chunks=1")
+
+    class StopAtOnce(StopRequest):
+        exit_code = 143
+
+        def __bool__(self) -> bool:
+            return True
+
+    run_dir = tmp_path / "warm"
+    assert train(config, run_dir, straight, StopAtOnce()) == 143
+    warm, source = _saved(run_dir), _saved(straight)
+    params = [path for path in source if "['params']" in path]
+    assert params
+    for path in params:
+        np.testing.assert_array_equal(warm[path], source[path])
+    assert int(warm["['learner']['updates']"]) == 0
+
+
+def test_infinite_learning_rate_ends_with_exit_code_3_and_saves_nothing(tmp_path: Path) -> None:
+    config = _config("--learner.learning_rate=1e38", "--learner.warmup_updates=0")
+    with pytest.raises(NonFiniteError, match="is not finite") as caught:
+        train(config, tmp_path / "bad", None, StopRequest())
+    assert caught.value.exit_code == 3
+    assert not list((tmp_path / "bad" / "checkpoints").glob("[0-9]*"))
+
+
+REFUSED = [
+    (["--network.channels=16"], "network.channels: 8 in the run directory, 16 now"),
+    (["--env.growth_rule=false"], "env.growth_rule: true in the run directory, false now"),
+    (["--tasks.num_tasks=13"], "tasks.num_tasks: 12 in the run directory, 13 now"),
+    (["--actor.num_envs=7"], "actor.num_envs: 6 in the run directory, 7 now"),
+    (["--search.num_simulatons=3"], "did you mean num_simulations?"),
+    (["--tasks.heldout=nothing"], "heldout"),
+]
+
+
+@pytest.mark.parametrize(("overrides", "message"), REFUSED)
+def test_run_directory_of_other_settings_is_refused_and_left_alone(
+    straight: Path, capfd: pytest.CaptureFixture[str], overrides: list[str], message: str
+) -> None:
+    files = {path: path.read_bytes() for path in straight.rglob("*") if path.is_file()}
+    arguments = ["--config", str(CONFIG), "--run-dir", str(straight), *TINY, *overrides]
+    assert train_main(arguments) == 2
+    assert message in capfd.readouterr().err
+    assert {path: path.read_bytes() for path in straight.rglob("*") if path.is_file()} == files
