@@ -33,14 +33,8 @@ def run_machines(plan, state):
 
 
 @outlined
-def move_items(plan, targets, state):
-    """Steps (a) and (b) of a tick. Outlined, so that all the code below is compiled once."""
-    move_lanes(plan, state)
-    move_arms(plan, targets, state)
-
-
-@outlined
 def advance(plan, targets, state):
     """One tick."""
-    move_items(plan, targets, state)
+    move_lanes(plan, state)
+    move_arms(plan, targets, state)
     run_machines(plan, state)

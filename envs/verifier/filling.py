@@ -8,7 +8,7 @@ their answers, a period that only raised product counts repeats itself exactly. 
 
 import numpy as np
 
-from envs.verifier.engine import move_items, run_machines
+from envs.verifier.engine import advance
 from envs.verifier.jit import allocating
 from envs.verifier.state import pack
 
@@ -54,12 +54,12 @@ def skip_filling(plan, targets, state, period):
         made[number] = state.machines[number].made
     lowest, highest = made.copy(), made.copy()
     for _ in range(period):
-        move_items(plan, targets, state)
+        advance(plan, targets, state)
         for number in range(len(made)):
-            lowest[number] = min(lowest[number], state.machines[number].made)
-        run_machines(plan, state)
-        for number in range(len(made)):
-            highest[number] = max(highest[number], state.machines[number].made)
+            now = state.machines[number].made
+            # What the arms left before the machine's own step is at most one craft less.
+            lowest[number] = min(lowest[number], now - plan.machines[number].per_craft)
+            highest[number] = max(highest[number], now)
     after = pack(plan, state)
     if not _differ_in_products_only(before, after, len(made), state.stock.shape[1]):
         return period

@@ -63,7 +63,11 @@ def ended(played: Played, solved: list[Solved]) -> Ended:
 def expected_scores(solved: list[Solved], ended: Ended) -> ChunkScores:
     """The scores one after another, in this thread."""
     shape = ended.ended.shape
-    score, reached, works = np.zeros(shape, np.float32), np.zeros(shape, bool), np.zeros(shape, bool)
+    score, reached, works = (
+        np.zeros(shape, np.float32),
+        np.zeros(shape, bool),
+        np.zeros(shape, bool),
+    )
     for place in zip(*np.nonzero(ended.ended), strict=True):
         spec = solved[ended.task_index[place]].spec
         placements = board_placements(ended.board.entity[place], ended.board.rotation[place])
@@ -88,7 +92,7 @@ def test_chunk_scores_stand_where_episodes_ended(
     scorers: list[Scorer], ended: Ended, solved: list[Solved]
 ) -> None:
     expected = expected_scores(solved, ended)
-    assert expected.solved.sum() == 3
+    assert expected.solved.sum() >= 3
     for scorer in scorers:
         scores = scorer.submit(ended).result(timeout=60)
         jax.tree.map(np.testing.assert_array_equal, scores, expected)

@@ -41,7 +41,7 @@ def rows(played: Played, config: Config) -> tuple[Rows, Rows]:
 
 def test_play_ends_some_episodes_and_goes_on_with_others(ended: Ended) -> None:
     """The other tests of this file would prove nothing without these."""
-    assert 10 < ended.ended.sum() < ended.ended.size / 2
+    assert 5 < ended.ended.sum() < ended.ended.size / 2
     assert np.any(ended.board.placed[ended.ended] > ended.start_placed[ended.ended])
     assert len(np.unique(ended.task_index)) == 4
 
@@ -125,9 +125,7 @@ def test_rows_of_moves_carry_a_policy_over_legal_actions(
     assert np.all(flat.policy[~legal] == 0)
 
 
-def test_each_finished_layout_gets_a_row_of_its_own(
-    rows: tuple[Rows, Rows], ended: Ended
-) -> None:
+def test_each_finished_layout_gets_a_row_of_its_own(rows: tuple[Rows, Rows], ended: Ended) -> None:
     moves, final = rows
     np.testing.assert_array_equal(final.valid, ended.ended)
     over = ended.ended

@@ -106,7 +106,7 @@ def test_another_seed_gives_other_parameters(straight: Path, tmp_path: Path) -> 
     config = _config("--run.seed=1", "--train.num_chunks=1", "--eval.every_chunks=1")
     assert train(config, tmp_path / "seed1", None, StopRequest()) == 0
     first, other = _saved(straight), _saved(tmp_path / "seed1")
-    kernel = next(path for path in first if "params" in path and path.endswith("['kernel']"))
+    kernel = next(path for path in first if path.startswith("['learner']['params']"))
     assert not np.array_equal(first[kernel], other[kernel])
 
 
@@ -143,7 +143,7 @@ def test_init_from_starts_a_new_run_from_the_parameters_of_another(
     run_dir = tmp_path / "warm"
     assert train(config, run_dir, straight, StopAtOnce()) == 143
     warm, source = _saved(run_dir), _saved(straight)
-    params = [path for path in source if "['params']" in path]
+    params = [path for path in source if path.startswith("['learner']['params']")]
     assert params
     for path in params:
         np.testing.assert_array_equal(warm[path], source[path])

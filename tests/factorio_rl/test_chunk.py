@@ -1,0 +1,219 @@
+"""One chunk of training: scores arrive two chunks later, however long the verifier takes.
+
+Play and updates are replaced by cheap ones, which take minutes less to compile: episodes end by
+chance where they began, and parameters take up what the replay knows.
+"""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from envs.actions import num_actions
+from envs.solved import Solved
+from factorio_rl import chunk
+from factorio_rl.chunk import ChunkRunner, make_keys
+from factorio_rl.config import Config
+from factorio_rl.demonstrations import References
+from factorio_rl.learner import LearnerState, Shares, Update, UpdateFigures
+from factorio_rl.loop_state import SCORE_LAG_CHUNKS, LoopState
+from factorio_rl.losses import LossFigures
+from factorio_rl.model import Params, Predict
+from factorio_rl.network import Network
+from factorio_rl.replay import Replay, Rows
+from factorio_rl.scoring import ChunkScores, Scorer
+from factorio_rl.selfplay import ActorState, Chunk, ChunkStats, Ended, RunChunk
+
+CHUNKS = 6
+
+
+def cheap_play(config: Config, predict: Predict) -> RunChunk:
+    """Episodes that end by chance on the board that they began on."""
+    del predict
+    moves, envs = config.actor.chunk_moves, config.actor.num_envs
+    actions = num_actions(config.env.height, config.env.width)
+
+    def run_chunk(
+        params: Params, references: References, actor: ActorState, key: jax.Array
+    ) -> tuple[ActorState, Chunk]:
+        del params, references
+        over = jax.random.bernoulli(key, 0.2, (moves, envs))
+        counts = jnp.cumsum(over, axis=0, dtype=jnp.int32)
+        every = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (moves, *leaf.shape)), actor)
+        episode = every.episode + counts - over
+        board = replace(every.board, finished=over)
+        env = jnp.broadcast_to(jnp.arange(envs), (moves, envs))
+        policy = jnp.ones((moves, envs, actions)) / actions
+        rows = Rows(every.task_index, board, policy, env, episode, jnp.ones_like(over))
+        flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), rows)
+        ended = Ended(over, every.task_index, board, episode, every.removed, every.start_placed)
+        stats = ChunkStats(*jnp.zeros(len(ChunkStats._fields)))
+        return replace(actor, episode=actor.episode + counts[-1]), Chunk(flat, ended, stats)
+
+    return run_chunk
+
+
+def cheap_update(config: Config, network: Network) -> Update:
+    """Parameters that depend on all values that are known and on the key."""
+    del config, network
+
+    def update(
+        state: LearnerState, replay: Replay, references: References, shares: Shares, key: jax.Array
+    ) -> tuple[LearnerState, UpdateFigures]:
+        del references
+        step = replay.value.sum() * shares.demonstrations + jax.random.uniform(key)
+        params = jax.tree.map(lambda leaf: leaf + step, state.params)
+        losses = LossFigures(*jnp.ones(len(LossFigures._fields)))
+        figures = UpdateFigures(losses, step, jnp.isfinite(step))
+        return LearnerState(params, state.optimizer, state.updates + 1), figures
+
+    return update
+
+
+class SlowScorer(Scorer):
+    """A scorer that takes its time."""
+
+    delay_s = 0.0
+
+    def submit(self, ended: Ended) -> "Future[ChunkScores]":
+        delay_s = self.delay_s
+        return self._pool.submit(lambda: (time.sleep(delay_s), self._score_chunk(ended))[1])
+
+
+@pytest.fixture(scope="module")
+def scorer(solved: list[Solved]) -> Iterator[SlowScorer]:
+    made = SlowScorer([entry.spec for entry in solved], threads=3)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def runner(
+    config: Config, network: Network, references: References, scorer: SlowScorer
+) -> Iterator[ChunkRunner]:
+    large = config.replay.model_copy(update={"capacity": 400})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunk, "make_run_chunk", cheap_play)
+        patch.setattr(chunk, "make_update", cheap_update)
+        changed = config.model_copy(update={"replay": large})
+        yield ChunkRunner(changed, network, references, scorer)
+
+
+def taken_up(state: LoopState) -> LoopState:
+    """A state from the host with learner, actor and replay on the device, as from a file."""
+    parts = jax.device_put((state.learner, state.actor, state.replay))
+    return LoopState(*parts, state.curriculum, state.pending, state.counters)
+
+
+def run(runner: ChunkRunner, state: LoopState, chunks: int) -> list[LoopState]:
+    """The states after each chunk, on the host."""
+    runner.resume(state)
+    states = []
+    for _ in range(chunks):
+        state, _ = runner.run(state)
+        states.append(jax.tree.map(np.copy, jax.device_get(state)))
+    return states
+
+
+@pytest.fixture(scope="module")
+def states(runner: ChunkRunner) -> list[LoopState]:
+    """States after 0 to 6 chunks without a stop."""
+    start = runner.start()
+    first = jax.tree.map(np.copy, jax.device_get(start))
+    return [first, *run(runner, start, CHUNKS)]
+
+
+def ended_episodes(state: LoopState) -> set[tuple[int, int]]:
+    """(environment, episode) of what the last chunk ended."""
+    last = state.pending[-1]
+    places = zip(*np.nonzero(last.ended), strict=True)
+    return {(int(env), int(last.episode[move, env])) for move, env in places}
+
+
+def test_scores_enter_the_replay_two_chunks_after_the_episode_ended(
+    states: list[LoopState],
+) -> None:
+    assert all(ended_episodes(state) for state in states[1:])
+    for number, state in enumerate(states):
+        replay = state.replay
+        scored = {
+            (int(env), int(episode))
+            for env, episode in zip(
+                replay.env[replay.scored], replay.episode[replay.scored], strict=True
+            )
+        }
+        due = states[1 : max(number - SCORE_LAG_CHUNKS + 1, 1)]
+        assert scored == set().union(*map(ended_episodes, due))
+
+
+def test_values_are_the_verified_scores(states: list[LoopState], scorer: SlowScorer) -> None:
+    replay = states[-1].replay
+    for state in states[1:-SCORE_LAG_CHUNKS]:
+        ended = state.pending[-1]
+        scores = scorer.submit(ended).result()
+        for move, env in zip(*np.nonzero(ended.ended), strict=True):
+            rows = (replay.env == env) & (replay.episode == ended.episode[move, env])
+            assert np.all(replay.value[rows] == scores.score[move, env])
+    assert np.any(replay.value > 0)
+
+
+def test_pending_holds_what_the_last_chunks_ended(states: list[LoopState]) -> None:
+    for before, after in pairwise(states):
+        assert len(after.pending) == SCORE_LAG_CHUNKS
+        jax.tree.map(np.testing.assert_array_equal, after.pending[0], before.pending[1])
+
+
+def test_counters_count(config: Config, states: list[LoopState]) -> None:
+    steps = config.actor.num_envs * config.actor.chunk_moves
+    updates = config.learner.updates_per_chunk
+    for number, state in enumerate(states):
+        assert int(state.counters.chunk) == number
+        assert int(state.counters.env_steps) == number * steps
+        assert int(state.learner.updates) == number * updates
+    ended = [state.pending[-1].ended.sum() for state in states[1:]]
+    assert int(states[-1].counters.episodes) == sum(ended[:-SCORE_LAG_CHUNKS])
+
+
+def test_slow_verifier_changes_nothing(
+    runner: ChunkRunner, scorer: SlowScorer, states: list[LoopState]
+) -> None:
+    scorer.delay_s = 0.1
+    slow = run(runner, taken_up(states[0]), CHUNKS)
+    scorer.delay_s = 0.0
+    jax.tree.map(np.testing.assert_array_equal, slow[-1], states[-1])
+
+
+def test_run_taken_up_from_its_state_equals_one_without_a_stop(
+    runner: ChunkRunner, states: list[LoopState]
+) -> None:
+    for stop in (1, 3):
+        resumed = run(runner, taken_up(states[stop]), CHUNKS - stop)
+        jax.tree.map(np.testing.assert_array_equal, resumed[-1], states[-1])
+
+
+def test_imitation_updates_the_learner_alone(
+    runner: ChunkRunner, config: Config, states: list[LoopState]
+) -> None:
+    before = states[0]
+    after, figures = runner.imitate(taken_up(before))
+    assert int(after.learner.updates) == config.learner.updates_per_chunk
+    assert bool(figures.finite)
+    for name in ("actor", "replay", "curriculum", "pending", "counters"):
+        jax.tree.map(
+            np.testing.assert_array_equal,
+            getattr(before, name),
+            jax.device_get(getattr(after, name)),
+        )
+
+
+def test_keys_of_purposes_and_seeds_differ() -> None:
+    numbers = {
+        bytes(jax.random.key_data(key)) for seed in (0, 1) for key in vars(make_keys(seed)).values()
+    }
+    assert len(numbers) == 8

@@ -1,0 +1,177 @@
+"""Evaluation: what a report holds, and that greedy play from empty is legal and repeatable."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tiny_setup import PLACEMENT_LIMIT
+
+from envs.solved import Solved
+from envs.types import TaskShapeError
+from factorio_rl.config import Config
+from factorio_rl.evaluation import (
+    Evaluation,
+    Evaluator,
+    bootstrap_interval,
+    make_report,
+    summarise,
+)
+from factorio_rl.learner import LearnerState
+from factorio_rl.model import Predict
+from factorio_rl.scoring import Outcome, score_layout
+
+ONE = Fraction(1)
+OUTCOMES = [
+    Outcome(Fraction(1, 2), ONE),
+    Outcome(Fraction(3, 2), ONE),
+    Outcome(Fraction(0), Fraction(6, 7)),
+    Outcome(None, ONE),
+]
+RAW = [
+    Outcome(Fraction(0), ONE),
+    Outcome(ONE, ONE),
+    Outcome(Fraction(3, 7), Fraction(6, 7)),
+    OUTCOMES[3],
+]
+
+
+@pytest.fixture(scope="module")
+def report(solved: list[Solved]) -> dict:
+    """A report of made-up outcomes; the first two tasks are pipes, the others gears."""
+    return make_report("tiny", [entry.spec for entry in solved], OUTCOMES, RAW)
+
+
+@pytest.fixture(scope="module")
+def evaluator(config: Config, predict: Predict, solved: list[Solved]) -> Iterator[Evaluator]:
+    made = Evaluator(config, predict, "tiny", solved, threads=2)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def evaluation(evaluator: Evaluator, learner: LearnerState) -> Evaluation:
+    return evaluator.evaluate(learner.params)
+
+
+def test_report_has_exactly_the_documented_fields(report: dict) -> None:
+    assert set(report) == {
+        "task_set",
+        "score",
+        "ci95",
+        "solved",
+        "functional",
+        "inexact",
+        "ratio_to_reference",
+        "n",
+        "raw_policy",
+        "by_family",
+        "tasks",
+    }
+    assert {"score", "functional"} <= set(report["raw_policy"])
+    for family in report["by_family"].values():
+        assert set(family) == {"n", "score", "solved", "functional"}
+    for task in report["tasks"]:
+        assert set(task) == {"id", "rate", "target", "score"}
+
+
+def test_report_sums_up_the_outcomes(report: dict) -> None:
+    assert report["task_set"] == "tiny"
+    assert report["n"] == 4
+    assert report["score"] == pytest.approx(1.5 / 4)
+    assert report["solved"] == 1 / 4
+    assert report["functional"] == 2 / 4
+    assert report["inexact"] == 1
+    assert report["ratio_to_reference"] == pytest.approx(2 / 4)
+    assert report["raw_policy"] == {
+        "score": pytest.approx(1.5 / 4),
+        "solved": 0.25,
+        "functional": 0.5,
+    }
+
+
+def test_families_make_up_the_whole(report: dict) -> None:
+    families = report["by_family"]
+    assert list(families) == ["iron-gear-wheels", "pipes"]
+    assert sum(family["n"] for family in families.values()) == report["n"]
+    for name in ("score", "solved", "functional"):
+        total = sum(family["n"] * family[name] for family in families.values())
+        assert total / report["n"] == pytest.approx(report[name])
+    assert families["pipes"] == {"n": 2, "score": 0.75, "solved": 0.5, "functional": 1.0}
+
+
+def test_rates_and_targets_of_tasks_are_exact(report: dict) -> None:
+    assert [task["id"] for task in report["tasks"]] == [f"tiny/{number}" for number in range(4)]
+    assert [task["rate"] for task in report["tasks"]] == ["1/2", "3/2", "0", None]
+    assert [task["target"] for task in report["tasks"]] == ["1", "1", "6/7", "1"]
+    assert [task["score"] for task in report["tasks"]] == [0.5, 1.0, 0.0, 0.0]
+
+
+def test_report_is_plain_json(report: dict) -> None:
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+
+
+def test_bootstrap_interval_is_repeatable_and_holds_the_mean() -> None:
+    scores = np.random.default_rng(1).random(128).tolist()
+    low, high = bootstrap_interval(scores)
+    assert [low, high] == bootstrap_interval(scores)
+    assert low < np.mean(scores) < high
+    # Of a mean: 1.96 standard errors to each side.
+    error = np.std(scores) / np.sqrt(len(scores))
+    np.testing.assert_allclose(
+        [low, high], np.mean(scores) + 1.96 * error * np.array([-1, 1]), atol=0.2 * error
+    )
+
+
+def test_bootstrap_interval_of_equal_scores_is_that_score() -> None:
+    assert bootstrap_interval([0.25] * 7) == [0.25, 0.25]
+
+
+def test_summary_of_one_outcome_is_that_outcome() -> None:
+    assert summarise(OUTCOMES[:1]) == {"n": 1, "score": 0.5, "solved": 0.0, "functional": 1.0}
+
+
+def test_greedy_play_equals_itself(
+    evaluator: Evaluator, learner: LearnerState, evaluation: Evaluation
+) -> None:
+    again = evaluator.evaluate(learner.params)
+    assert again.report == evaluation.report
+    assert again.layouts == evaluation.layouts
+    assert again.outcomes == evaluation.outcomes
+
+
+def test_evaluated_layouts_are_within_the_rules_and_carry_their_verified_rate(
+    evaluation: Evaluation, solved: list[Solved]
+) -> None:
+    assert any(evaluation.layouts)
+    for entry, layout, outcome in zip(solved, evaluation.layouts, evaluation.outcomes, strict=True):
+        assert len(layout) <= PLACEMENT_LIMIT
+        taken = [cell for put in layout for cell in put.cells()]
+        taken += [*entry.spec.blocked, *((port.x, port.y) for port in entry.spec.ports)]
+        assert len(set(taken)) == len(taken)
+        assert all(0 <= x < 7 and 0 <= y < 7 for x, y in taken)
+        assert score_layout(entry.spec, layout) == outcome
+
+
+def test_evaluation_reports_its_own_outcomes(evaluation: Evaluation, solved: list[Solved]) -> None:
+    specs = [entry.spec for entry in solved]
+    expected = make_report("tiny", specs, evaluation.outcomes, RAW)
+    for name in set(expected) - {"raw_policy"}:
+        assert evaluation.report[name] == expected[name]
+    assert 0 <= evaluation.report["raw_policy"]["score"] <= 1
+
+
+def test_other_parameters_build_other_layouts(
+    evaluator: Evaluator, fresh: LearnerState, evaluation: Evaluation
+) -> None:
+    assert evaluator.evaluate(fresh.params).layouts != evaluation.layouts
+
+
+def test_task_of_another_size_is_refused(
+    config: Config, predict: Predict, solved: list[Solved]
+) -> None:
+    wider = Solved(replace(solved[0].spec, width=8), solved[0].placements)
+    with pytest.raises(TaskShapeError, match=r"8 x 7.*7 x 7"):
+        Evaluator(config, predict, "tiny", [wider], threads=1)

@@ -1,0 +1,146 @@
+"""The run directory: made, taken up again, or refused without a trace."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factorio_rl import __version__
+from factorio_rl.config import Config
+from factorio_rl.config_file import load_config
+from factorio_rl.run_directory import RunDirectory, RunDirectoryError, task_identity
+
+IDENTITY = task_identity("rules-1", "1", "heldout-hash", "pool-hash")
+
+
+def changed(config: Config, section: str, **fields: Any) -> Config:
+    part = getattr(config, section).model_copy(update=fields)
+    return config.model_copy(update={section: part})
+
+
+def contents(path: Path) -> dict[str, bytes | None]:
+    return {
+        str(entry.relative_to(path)): entry.read_bytes() if entry.is_file() else None
+        for entry in path.rglob("*")
+    }
+
+
+@pytest.fixture
+def directory(tmp_path: Path, config: Config) -> RunDirectory:
+    """A directory with a run in it."""
+    made = RunDirectory(tmp_path / "runs" / "tiny")
+    made.open(config, IDENTITY)
+    return made
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_new_or_empty_directory_is_taken(tmp_path: Path, config: Config, exists: bool) -> None:
+    path = tmp_path / "new" / "run"
+    if exists:
+        path.mkdir(parents=True)
+    directory = RunDirectory(path)
+    assert directory.saved_config() is None
+    assert directory.open(config, IDENTITY) == []
+    assert load_config(path / "config.yaml") == config
+    assert json.loads((path / "identity.json").read_text()) == IDENTITY
+    assert directory.evaluations.is_dir()
+    assert directory.layouts.is_dir()
+
+
+def test_same_settings_go_on_in_the_same_directory(directory: RunDirectory, config: Config) -> None:
+    (directory.path / "metrics.jsonl").write_text("{}\n")
+    before = contents(directory.path)
+    assert directory.require_config() == config
+    assert directory.open(config, IDENTITY) == []
+    assert contents(directory.path) == before
+
+
+@pytest.mark.parametrize(
+    ("section", "fields"),
+    [
+        ("network", {"channels": 16}),
+        ("network", {"blocks": 2}),
+        ("network", {"value_bins": 21}),
+        ("env", {"placement_limit": 11}),
+        ("env", {"growth_rule": False}),
+        ("tasks", {"num_tasks": 5}),
+        ("tasks", {"recipes": ("pipe",)}),
+        ("tasks", {"heldout": "other"}),
+    ],
+)
+def test_other_architecture_environment_or_task_set_is_refused(
+    directory: RunDirectory, config: Config, section: str, fields: dict[str, Any]
+) -> None:
+    other = changed(config, section, **fields)
+    before = contents(directory.path)
+    (name,) = fields
+    for refuse in (lambda: directory.check(other), lambda: directory.open(other, IDENTITY)):
+        with pytest.raises(RunDirectoryError) as caught:
+            refuse()
+        assert f"{section}.{name}" in str(caught.value)
+        assert "--run-dir" in str(caught.value)
+    assert contents(directory.path) == before
+
+
+@pytest.mark.parametrize(
+    "name", ["rules_version", "generator_version", "heldout_sha256", "pool_sha256"]
+)
+def test_other_tasks_under_the_same_settings_are_refused(
+    directory: RunDirectory, config: Config, name: str
+) -> None:
+    before = contents(directory.path)
+    with pytest.raises(RunDirectoryError, match=f"{name}: {IDENTITY[name]} .* other now"):
+        directory.open(config, {**IDENTITY, name: "other"})
+    assert contents(directory.path) == before
+
+
+def test_newer_package_goes_on_with_the_same_tasks(directory: RunDirectory, config: Config) -> None:
+    assert IDENTITY["package_version"] == __version__
+    assert directory.open(config, {**IDENTITY, "package_version": "99"}) == []
+
+
+def test_changed_tunables_are_reported_and_saved(directory: RunDirectory, config: Config) -> None:
+    other = changed(config, "learner", learning_rate=0.5)
+    other = changed(other, "network", compute_dtype="bfloat16")
+    differences = directory.open(other, IDENTITY)
+    assert sorted(line.partition(":")[0] for line in differences) == [
+        "learner.learning_rate",
+        "network.compute_dtype",
+    ]
+    assert any("0.01" in line and "0.5" in line for line in differences)
+    assert directory.saved_config() == other
+    assert directory.open(other, IDENTITY) == []
+
+
+def test_directory_with_files_of_something_else_is_refused(tmp_path: Path, config: Config) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    before = contents(tmp_path)
+    for refuse in (
+        RunDirectory(tmp_path).check,
+        lambda c: RunDirectory(tmp_path).open(c, IDENTITY),
+    ):
+        with pytest.raises(RunDirectoryError, match=r"not empty and has no config.yaml"):
+            refuse(config)
+    assert contents(tmp_path) == before
+
+
+def test_file_is_refused(tmp_path: Path, config: Config) -> None:
+    path = tmp_path / "run"
+    path.write_text("a file")
+    with pytest.raises(RunDirectoryError, match="is a file"):
+        RunDirectory(path).open(config, IDENTITY)
+    assert path.read_text() == "a file"
+
+
+def test_directory_without_a_run_has_no_config(tmp_path: Path) -> None:
+    with pytest.raises(RunDirectoryError, match="no run directory"):
+        RunDirectory(tmp_path).require_config()
+
+
+def test_run_without_its_record_of_tasks_is_refused(
+    directory: RunDirectory, config: Config
+) -> None:
+    (directory.path / "identity.json").unlink()
+    with pytest.raises(RunDirectoryError, match="pool_sha256: None in the run directory"):
+        directory.open(config, IDENTITY)

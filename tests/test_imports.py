@@ -1,0 +1,202 @@
+"""Imports go one way, jax stays out where it is not needed, and files stay small."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAX_LINES = 400
+
+# A module imports only what is below it here.
+ORDER = (
+    "train",
+    "factorio_rl.__main__",
+    "factorio_rl.cli",
+    "factorio_rl.trainer",
+    "factorio_rl.evaluate_command",
+    "factorio_rl.reporter",
+    "factorio_rl.wandb_sink",
+    "factorio_rl.display",
+    "factorio_rl.metrics",
+    "factorio_rl.evaluation_files",
+    "factorio_rl.evaluation",
+    "factorio_rl.pool",
+    "factorio_rl.chunk",
+    "factorio_rl.loop_state",
+    "factorio_rl.checkpoint",
+    "factorio_rl.curriculum",
+    "factorio_rl.scoring",
+    "factorio_rl.learner",
+    "factorio_rl.losses",
+    "factorio_rl.selfplay",
+    "factorio_rl.replay",
+    "factorio_rl.demonstrations",
+    "factorio_rl.model",
+    "factorio_rl.network",
+    "factorio_rl.search",
+    "factorio_rl.search.policy",
+    "factorio_rl.search.backup",
+    "factorio_rl.search.walk",
+    "factorio_rl.search.settings",
+    "factorio_rl.search.select",
+    "factorio_rl.search.tree",
+    "factorio_rl.runtime",
+    "factorio_rl.preemption",
+    "factorio_rl.run_directory",
+    "factorio_rl.train_args",
+    "factorio_rl.env_shape",
+    "factorio_rl.config_file",
+    "factorio_rl.overrides",
+    "factorio_rl.config",
+    "factorio_rl.config_sections",
+    "factorio_rl",
+    "envs.observation",
+    "envs.reach",
+    "envs.symmetry",
+    "envs.dynamics",
+    "envs.types",
+    "envs.actions",
+    "envs.heldout",
+    "envs.generate",
+    "envs.construction",
+    "envs.routing",
+    "envs.task_draw",
+    "envs.split",
+    "envs.geometry",
+    "envs.solved",
+    "envs.verifier",
+    "envs.verifier.api",
+    "envs.verifier.report",
+    "envs.verifier.recurrence",
+    "envs.verifier.filling",
+    "envs.verifier.engine",
+    "envs.verifier.arms",
+    "envs.verifier.belts",
+    "envs.verifier.state",
+    "envs.verifier.reach",
+    "envs.verifier.compile",
+    "envs.verifier.targets",
+    "envs.verifier.lanes",
+    "envs.verifier.encode",
+    "envs.verifier.records",
+    "envs.verifier.jit",
+    "envs.render",
+    "envs.render_text",
+    "envs.draw",
+    "envs.turns",
+    "envs.labels",
+    "envs.task_spec",
+    "envs.layout",
+    "envs.catalogue",
+    "envs.errors",
+    "envs",
+)
+
+JAX_FREE = (
+    "envs.verifier",
+    "envs.render",
+    "envs.layout",
+    "envs.catalogue",
+    "envs.task_spec",
+    "envs.generate",
+    "envs.heldout",
+    "factorio_rl.config_file",
+    "factorio_rl.cli",
+)
+HEAVY = ("jax", "flax", "optax", "orbax", "wandb")
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {
+    module_name(path): path
+    for path in (
+        ROOT / "train.py",
+        *(ROOT / "envs").rglob("*.py"),
+        *(ROOT / "factorio_rl").rglob("*.py"),
+    )
+}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Modules of the project that a file imports anywhere, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write the whole module name"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield from [name for name in (inner, node.module) if name in MODULES][:1]
+
+
+def run_python(code: str, **env: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_module_has_a_place_in_the_order() -> None:
+    assert sorted(ORDER) == sorted(MODULES)
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_a_module_imports_only_what_is_below_it(name: str) -> None:
+    place = {module: number for number, module in enumerate(ORDER)}
+    upward = {other for other in imported(MODULES[name]) if place[other] <= place[name]}
+    assert not upward
+
+
+def test_the_environment_knows_nothing_of_learning() -> None:
+    for name, path in MODULES.items():
+        if name.partition(".")[0] == "envs":
+            assert not [other for other in imported(path) if other.startswith("factorio_rl")]
+
+
+def test_jax_free_modules_load_no_jax() -> None:
+    code = f"""
+import importlib, sys
+for name in {JAX_FREE}:
+    importlib.import_module(name)
+    loaded = [heavy for heavy in {HEAVY} if heavy in sys.modules]
+    if loaded:
+        print(name, "loads", loaded)
+        break
+from envs.verifier import verify
+print([heavy for heavy in {HEAVY} if heavy in sys.modules])
+"""
+    assert run_python(code) == "[]\n"
+
+
+def test_the_verifier_and_the_command_line_load_numba_only_when_used() -> None:
+    code = "import envs.verifier, factorio_rl.cli, sys; print('numba' in sys.modules)"
+    assert run_python(code) == "False\n"
+
+
+def test_importing_any_module_does_no_jax_work() -> None:
+    names = [name for name in ORDER if name not in ("train", "factorio_rl.__main__")]
+    code = f"import importlib\nfor name in {names}: importlib.import_module(name)\nprint('done')"
+    # Any array made at import would ask for this platform and fail.
+    assert run_python(code, JAX_PLATFORMS="no_such_platform") == "done\n"
+
+
+def test_no_file_is_above_400_lines() -> None:
+    folders = ("envs", "factorio_rl", "tests", "benchmarks")
+    files = [ROOT / "train.py", *(path for name in folders for path in (ROOT / name).rglob("*.py"))]
+    long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in files}
+    assert {name: lines for name, lines in long.items() if lines > MAX_LINES} == {}
