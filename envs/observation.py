@@ -16,11 +16,11 @@ Items and recipes appear by the task's own slots, so one network serves every re
 | 1 | inside the grid (all ones; tells a convolution where the border is) |
 | 2 I | item slot that can reach the lane (`envs.reach`), or is in the machine |
 
-Context `[G]`, G = R (2 I + 2) + I + 5: per recipe slot the ingredient and product counts of a
-craft, its time and whether it exists; target item one-hot; target rate as items per second, as
-output swings and input swings of one arm; share of the placement limit left; finished. Constant
-over the grid, it enters the network as a bias: constant planes would cost a stem of three times
-the width at eight item slots.
+Context `[G]`, G = R (2 I + 2) + I + 5, in this order: of every recipe slot the ingredients, then
+the products of a craft (a quarter of their counts), its time in units of 4 s, whether it exists;
+target item one-hot; target rate as items per second, as output swings and input swings of one
+arm; share of the placement limit left; finished. Constant over the grid, it enters the network
+as a bias: constant planes would cost a stem of three times the width at eight item slots.
 """
 
 from dataclasses import dataclass

@@ -30,10 +30,10 @@ class CheckpointStore:
     """The `checkpoints` folder of a run: the newest few, and the best by score, are kept."""
 
     def __init__(self, directory: Path, keep: int) -> None:
-        policies = ocp.training.preservation_policies
+        policies: Any = ocp.training.preservation_policies
         self.directory = directory.absolute()
         self._checkpointer = ocp.training.Checkpointer(
-            self.directory,
+            str(self.directory),
             preservation_policy=policies.AnyPreservationPolicy(
                 [
                     policies.LatestN(keep),
@@ -59,7 +59,7 @@ class CheckpointStore:
         """
         scored = [entry for entry in self._checkpointer.checkpoints if entry.metrics]
         if scored:
-            return max(scored, key=lambda entry: (entry.metrics[SCORE], entry.step)).step
+            return max(scored, key=lambda entry: (_score(entry), entry.step)).step
         return self.newest_step()
 
     def newest_step(self) -> int:
@@ -76,7 +76,7 @@ class CheckpointStore:
         """
         if step in self.steps():
             return
-        metrics = None if score is None else {SCORE: score}
+        metrics: Any = None if score is None else {SCORE: score}
         self._checkpointer.save_checkpointables(step, dict(parts), force=True, metrics=metrics)
 
     def load(self, step: int, like: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,6 +130,10 @@ class CheckpointStore:
             (self.directory / str(step)).rename(target)
         if damaged:
             self._checkpointer.reload()
+
+
+def _score(entry: Any) -> float:
+    return entry.metrics[SCORE]
 
 
 def _abstract(leaf: Any) -> Any:

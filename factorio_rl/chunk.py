@@ -22,8 +22,8 @@ from factorio_rl.config import Config
 from factorio_rl.demonstrations import References
 from factorio_rl.learner import LearnerState, Shares, UpdateFigures, make_update, start_learner
 from factorio_rl.loop_state import SCORE_LAG_CHUNKS, Counters, LoopState, start_counters
-from factorio_rl.model import Params, make_predict
-from factorio_rl.network import Network
+from factorio_rl.model import make_predict
+from factorio_rl.network import Network, Params
 from factorio_rl.replay import Replay, Scores, add_rows, add_scores, empty_replay, num_scored
 from factorio_rl.scoring import ChunkScores, Scorer
 from factorio_rl.selfplay import ActorState, ChunkStats, Ended, make_run_chunk, start_actor
@@ -110,7 +110,7 @@ class ChunkRunner:
         """The state one chunk later; call `resume` once before the first."""
         began_s = time.monotonic()
         due, outcomes = state.pending[0], self._futures.pop(0).result()
-        scores = Scores(due.ended, due.episode, outcomes.score)
+        scores = Scores(due.ended, due.episode, jnp.asarray(outcomes.score))
         chunk = int(state.counters.chunk)
         actor, replay, ended, stats = self._act(
             state.learner.params,
@@ -190,6 +190,6 @@ def _nothing_ended(config: Config, actor: ActorState) -> Ended:
     def zeros(leaf: Array) -> np.ndarray:
         return np.zeros((config.actor.chunk_moves, *leaf.shape), leaf.dtype)
 
-    board = jax.tree.map(zeros, actor.board)
-    numbers = zeros(actor.episode)
-    return Ended(board.finished, numbers, board, numbers, numbers, numbers)
+    numbers = actor.episode
+    after_a_move = Ended(actor.board.finished, numbers, actor.board, numbers, numbers, numbers)
+    return jax.tree.map(zeros, after_a_move)

@@ -66,11 +66,11 @@ def make_references(
         for row, (mask, _) in enumerate(variants[index]):
             kept[index, row, : len(mask)] = mask
     return References(
-        tasks=stack_tasks([task_arrays(entry.spec, shape) for entry in solved]),
-        actions=actions,  # pyright: ignore[reportArgumentType]: numpy until put on the device
-        length=np.array([len(entry.placements) for entry in solved], np.int32),
-        variant_kept=kept,
-        variant_score=np.array([[score for _, score in row] for row in variants], np.float32),
+        tasks=jax.device_put(stack_tasks([task_arrays(entry.spec, shape) for entry in solved])),
+        actions=jnp.asarray(actions),
+        length=jnp.asarray([len(entry.placements) for entry in solved], jnp.int32),
+        variant_kept=jnp.asarray(kept),
+        variant_score=jnp.asarray([[score for _, score in row] for row in variants], jnp.float32),
     )
 
 

@@ -20,7 +20,8 @@ from envs.task_spec import Placement, TaskSpec
 from envs.types import Board, State, Task, board_placements, stack_tasks, task_arrays
 from factorio_rl.config import Config
 from factorio_rl.env_shape import env_shape
-from factorio_rl.model import Params, Predict, plan
+from factorio_rl.model import Predict, plan
+from factorio_rl.network import Params
 from factorio_rl.scoring import Outcome, Scorer
 from factorio_rl.selfplay import search_settings
 

@@ -21,8 +21,8 @@ from factorio_rl.config import Config
 from factorio_rl.demonstrations import References, sample_demonstration, sample_finished
 from factorio_rl.env_shape import env_shape
 from factorio_rl.losses import Batch, LossFigures, loss_function
-from factorio_rl.model import Params, gather_tasks
-from factorio_rl.network import Network, init_params
+from factorio_rl.model import gather_tasks
+from factorio_rl.network import Network, Params, init_params
 from factorio_rl.replay import Replay, num_scored, sample_rows
 
 
@@ -110,7 +110,7 @@ def make_update(config: Config, network: Network) -> Update:
         gradients, figures = jax.grad(loss_of, has_aux=True)(state.params)
         norm = optax.tree.norm(gradients)
         changes, optimizer_state = optimizer.update(gradients, state.optimizer, state.params)
-        params = optax.apply_updates(state.params, changes)
+        params = jax.tree.map(jnp.add, state.params, changes)
         finite = jnp.isfinite(figures.loss) & jnp.isfinite(norm)
         new = LearnerState(params, optimizer_state, state.updates + 1)
         return new, UpdateFigures(figures, norm, finite)

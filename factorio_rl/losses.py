@@ -12,7 +12,14 @@ from jaxtyping import Array, Bool, Float
 from envs.dynamics import legal_actions
 from envs.observation import observe
 from envs.types import State
-from factorio_rl.network import Network, expected_value, mask_illegal, two_hot
+from factorio_rl.network import (
+    Network,
+    Params,
+    evaluate,
+    expected_value,
+    mask_illegal,
+    two_hot,
+)
 
 
 class Batch(NamedTuple):
@@ -37,10 +44,10 @@ class LossFigures(NamedTuple):
 
 
 def loss_function(
-    network: Network, params: dict, batch: Batch, *, growth_rule: bool, value_weight: float
+    network: Network, params: Params, batch: Batch, *, growth_rule: bool, value_weight: float
 ) -> tuple[Float[Array, ""], LossFigures]:
     """The mean loss of a batch and its figures."""
-    output = network.apply(params, jax.vmap(observe)(batch.states))
+    output = evaluate(network, params, jax.vmap(observe)(batch.states))
     legal = jax.vmap(lambda state: legal_actions(state, growth_rule=growth_rule))(batch.states)
     log_policy = jax.nn.log_softmax(mask_illegal(output.policy_logits, legal))
     # A target has no weight on illegal actions, whose log-probability is hugely negative.

@@ -15,11 +15,8 @@ from jaxtyping import Array, Bool, Float, Int
 from envs.dynamics import legal_actions, step
 from envs.observation import observe
 from envs.types import Board, State, Task
-from factorio_rl.network import Network, expected_value, mask_illegal
+from factorio_rl.network import Network, Params, evaluate, expected_value, mask_illegal
 from factorio_rl.search import Evaluation, SearchOutput, SearchSettings, gumbel_muzero_search
-
-Params = dict
-"""Parameters of the network, as flax makes them."""
 
 
 class Prediction(NamedTuple):
@@ -37,7 +34,7 @@ def make_predict(network: Network, growth_rule: bool) -> Predict:
     """The function (params, batched states) -> Prediction."""
 
     def predict(params: Params, states: State) -> Prediction:
-        output = network.apply(params, jax.vmap(observe)(states))
+        output = evaluate(network, params, jax.vmap(observe)(states))
         legal = jax.vmap(lambda state: legal_actions(state, growth_rule=growth_rule))(states)
         logits = mask_illegal(output.policy_logits, legal)
         return Prediction(logits, expected_value(output.value_logits), legal)

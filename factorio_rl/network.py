@@ -5,7 +5,7 @@ both float32 whatever the compute type, since the search needs float32 (notes on
 Gumbels: search.py). No batch norm: a pure `apply`, the same in self-play and training.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flax.linen as nn
 import jax
@@ -19,6 +19,10 @@ from factorio_rl.config import NetworkConfig
 
 VALUE_HIDDEN = 64
 """Width of the hidden layer of the value head."""
+
+
+Params = dict[str, Any]
+"""Parameters of the network, as flax makes them."""
 
 
 class NetworkOutput(NamedTuple):
@@ -86,11 +90,18 @@ def make_network(config: NetworkConfig) -> Network:
     return Network(config.channels, config.blocks, config.value_bins, jnp.dtype(dtype))
 
 
-def init_params(network: Network, shape: EnvShape, key: Array) -> dict:
+def init_params(network: Network, shape: EnvShape, key: Array) -> Params:
     """Fresh parameters for tasks of this shape."""
     planes = jnp.zeros((1, shape.height, shape.width, num_planes(shape)), jnp.uint8)
     context = jnp.zeros((1, num_context(shape)), jnp.float32)
-    return network.init(key, Observation(planes, context))
+    return dict(network.init(key, Observation(planes, context)))
+
+
+def evaluate(network: Network, params: Params, observation: Observation) -> NetworkOutput:
+    """The heads for a batch of observations."""
+    output = network.apply(params, observation)
+    assert isinstance(output, NetworkOutput)
+    return output
 
 
 def mask_illegal(logits: Float[Array, "*B A"], legal: Array) -> Float[Array, "*B A"]:

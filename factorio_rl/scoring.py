@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from jax.typing import ArrayLike
 
 from envs.task_spec import Placement, TaskSpec, layout_of
 from envs.types import board_placements
@@ -84,12 +85,12 @@ class Scorer:
         for place in zip(*np.nonzero(ended.ended), strict=True):
             spec = self._specs[int(ended.task_index[place])]
             board = ended.board
-            outcome = _score_board(spec, np.asarray(board.entity[place]), board.rotation[place])
+            outcome = _score_board(spec, board.entity[place], board.rotation[place])
             score[place] = outcome.score
             solved[place], functional[place] = outcome.solved, outcome.functional
             inexact += outcome.rate is None
         return ChunkScores(score, solved, functional, inexact)
 
 
-def _score_board(spec: TaskSpec, entity: np.ndarray, rotation: np.ndarray) -> Outcome:
+def _score_board(spec: TaskSpec, entity: ArrayLike, rotation: ArrayLike) -> Outcome:
     return score_layout(spec, board_placements(np.asarray(entity), np.asarray(rotation)))

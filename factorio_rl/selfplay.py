@@ -16,7 +16,8 @@ from envs.dynamics import legal_actions, step
 from envs.types import Board, State
 from factorio_rl.config import Config
 from factorio_rl.demonstrations import References, sample_start
-from factorio_rl.model import Params, Predict, gather_tasks, plan
+from factorio_rl.model import Predict, gather_tasks, plan
+from factorio_rl.network import Params
 from factorio_rl.replay import Rows
 from factorio_rl.search import SearchSettings
 

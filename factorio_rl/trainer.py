@@ -33,8 +33,8 @@ from factorio_rl.evaluation_files import (
 )
 from factorio_rl.learner import LearnerState, UpdateFigures, learning_rate_schedule
 from factorio_rl.loop_state import LoopState
-from factorio_rl.model import Params, make_predict
-from factorio_rl.network import make_network
+from factorio_rl.model import make_predict
+from factorio_rl.network import Params, make_network
 from factorio_rl.pool import Pool, make_pool
 from factorio_rl.preemption import StopRequest
 from factorio_rl.reporter import Reporter, open_reporter
@@ -70,7 +70,7 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     heldout = load_heldout(config.tasks.heldout)
     print(f"making {config.tasks.num_tasks} solved training tasks", flush=True)
     pool = make_pool(config)
-    identity = task_identity(RULES_VERSION, GENERATOR_VERSION, heldout.sha256, pool.sha256)
+    identity = task_identity(RULES_VERSION, str(GENERATOR_VERSION), heldout.sha256, pool.sha256)
     changes = directory.open(config, identity)
     runtime.enable_compilation_cache(config.run.compilation_cache)
     with open_reporter(config, path) as reporter:
@@ -105,7 +105,7 @@ class Run:
         predict = make_predict(network, config.env.growth_rule)
         references = make_references(pool.solved, pool.variants, env_shape(config))
         self._scorer = Scorer([entry.spec for entry in pool.solved], threads)
-        self._runner = ChunkRunner(config, network, jax.device_put(references), self._scorer)
+        self._runner = ChunkRunner(config, network, references, self._scorer)
         tasks = heldout.tasks[: config.eval.num_tasks]
         self._evaluator = Evaluator(config, predict, config.tasks.heldout, tasks, threads)
         keep = config.train.keep_checkpoints
@@ -287,7 +287,7 @@ class Run:
             "episodes": int(self._state.counters.episodes),
             "inexact": int(self._state.counters.inexact),
             "scored_rows": int(figures.scored_rows),
-            "learning_rate": float(schedule(self._updates)),
+            "learning_rate": float(jnp.asarray(schedule(self._updates))),
         }
 
 

@@ -89,9 +89,7 @@ def test_evaluate_refuses_a_directory_without_a_run(
     assert "is no run directory" in capfd.readouterr().err
 
 
-def test_verify_prints_the_exact_rate(
-    layout_file: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_verify_prints_the_exact_rate(layout_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["verify", str(layout_file)]) == 0
     assert "15/32" in capfd.readouterr().out
 
