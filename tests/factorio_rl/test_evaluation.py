@@ -4,24 +4,30 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from tiny_setup import PLACEMENT_LIMIT
 
 from envs.solved import Solved
-from envs.types import TaskShapeError
+from envs.types import TaskShapeError, board_placements
+from factorio_rl import evaluation as evaluation_module
 from factorio_rl.config import Config
+from factorio_rl.demonstrations import References
 from factorio_rl.evaluation import (
     Evaluation,
     Evaluator,
     bootstrap_interval,
+    make_play,
     make_report,
     summarise,
 )
 from factorio_rl.learner import LearnerState
-from factorio_rl.model import Predict
+from factorio_rl.model import Predict, plan
 from factorio_rl.scoring import Outcome, score_layout
+from factorio_rl.search import SearchSettings
 
 ONE = Fraction(1)
 OUTCOMES = [
@@ -167,6 +173,46 @@ def test_other_parameters_build_other_layouts(
     evaluator: Evaluator, fresh: LearnerState, evaluation: Evaluation
 ) -> None:
     assert evaluator.evaluate(fresh.params).layouts != evaluation.layouts
+
+
+def test_search_has_no_noise(
+    config: Config,
+    predict: Predict,
+    learner: LearnerState,
+    references: References,
+    evaluation: Evaluation,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With another key the same layouts come out."""
+
+    def with_another_key(predict: Predict, params: dict, key: jax.Array, *rest: Any) -> Any:
+        return plan(predict, params, jax.random.fold_in(key, 99), *rest)
+
+    monkeypatch.setattr(evaluation_module, "plan", with_another_key)
+    play = jax.jit(make_play(config, predict, use_search=True))
+    board = jax.device_get(play(learner.params, references.tasks))
+    cells = zip(board.entity, board.rotation, strict=True)
+    assert [board_placements(*pair) for pair in cells] == evaluation.layouts
+
+
+def test_search_has_the_budget_of_evaluation(
+    config: Config,
+    predict: Predict,
+    learner: LearnerState,
+    references: References,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    budget = config.eval.model_copy(update={"num_simulations": 7, "max_num_considered_actions": 3})
+    seen: list[SearchSettings] = []
+
+    def watched(*arguments: Any) -> Any:
+        seen.extend(item for item in arguments if isinstance(item, SearchSettings))
+        return plan(*arguments)
+
+    monkeypatch.setattr(evaluation_module, "plan", watched)
+    play = make_play(config.model_copy(update={"eval": budget}), predict, use_search=True)
+    jax.eval_shape(play, learner.params, references.tasks)
+    assert {(s.num_simulations, s.max_num_considered_actions) for s in seen} == {(7, 3)}
 
 
 def test_task_of_another_size_is_refused(
