@@ -147,13 +147,14 @@ def _broken_learner_rules(config: Config) -> Iterator[BrokenRule]:
             ("replay.capacity",),
             f"{learner.batch_size} is more than replay.capacity, {capacity}",
         )
-    steps = actor.num_envs * actor.chunk_moves
-    if steps > capacity:
+    # A move writes at most two rows, and a score arrives two chunks after the last of them.
+    rows = 3 * 2 * actor.num_envs * actor.chunk_moves
+    if rows > capacity:
         yield BrokenRule(
             "replay.capacity",
             ("actor.num_envs", "actor.chunk_moves"),
-            f"{capacity} rows do not hold one chunk; must be >= actor.num_envs * "
-            f"actor.chunk_moves = {steps}",
+            f"{capacity} rows are overwritten before their scores arrive; must be >= "
+            f"6 * actor.num_envs * actor.chunk_moves = {rows}",
         )
     for end in ("start", "end"):
         field = f"demonstration_share_{end}"

@@ -45,8 +45,10 @@ def evaluate(
     like = {"learner": learner, "counters": start_counters()}
     parts = store.load(step, like)
     learner, counters = parts["learner"], parts["counters"]
+    store.close()
     began_s = time.monotonic()
     evaluation = evaluator.evaluate(learner.params)
+    evaluator.close()
     name = f"{heldout.name}-{step}-n{config.eval.num_simulations}"
     write_report(directory.evaluations, name, evaluation.report, int(counters.env_steps))
     write_layouts(directory.layouts, evaluator.specs, evaluation)
@@ -57,7 +59,6 @@ def evaluate(
     print_report(console, evaluation.report, config.eval.num_simulations)
     took_s = time.monotonic() - began_s
     console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {directory.layouts}")
-    evaluator.close()
     return 0
 
 
@@ -66,5 +67,8 @@ def _with_budget(config: Config, num_simulations: int | None) -> Config:
         return config
     if num_simulations < 1:
         raise UserError(f"--num-simulations is {num_simulations}; give a number of at least 1")
-    budget = config.eval.model_copy(update={"num_simulations": num_simulations})
+    considered = min(config.eval.max_num_considered_actions, num_simulations)
+    budget = config.eval.model_copy(
+        update={"num_simulations": num_simulations, "max_num_considered_actions": considered}
+    )
     return config.model_copy(update={"eval": budget})

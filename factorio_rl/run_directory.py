@@ -74,11 +74,17 @@ class RunDirectory:
         saved = self.saved_config()
         if saved is not None:
             self._refuse(self._identity_differences(identity))
-        for folder in (self.path, self.evaluations, self.layouts):
-            folder.mkdir(parents=True, exist_ok=True)
-        (self.path / CONFIG_FILE).write_text(dump_config(config), encoding="utf-8")
         identity_text = json.dumps(identity, indent=1) + "\n"
-        (self.path / IDENTITY_FILE).write_text(identity_text, encoding="utf-8")
+        try:
+            for folder in (self.path, self.evaluations, self.layouts):
+                folder.mkdir(parents=True, exist_ok=True)
+            (self.path / CONFIG_FILE).write_text(dump_config(config), encoding="utf-8")
+            (self.path / IDENTITY_FILE).write_text(identity_text, encoding="utf-8")
+        except OSError as error:
+            raise RunDirectoryError(
+                f"cannot write the run directory {self.path}: {error}; "
+                "give a directory that can be written with --run-dir"
+            ) from None
         return [] if saved is None else tunable_differences(saved, config)
 
     def _refuse(self, differences: list[str]) -> None:

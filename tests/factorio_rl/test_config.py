@@ -32,7 +32,10 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
         {"replay": {"capacity": 4000}, "learner": {"batch_size": 4001}},
         "learner.batch_size: 4001 is more than replay.capacity, 4000",
     ),
-    ({"replay": {"capacity": 2047}}, "replay.capacity: 2047 rows do not hold one chunk"),
+    (
+        {"replay": {"capacity": 12_287}},
+        "replay.capacity: 12287 rows are overwritten before their scores arrive",
+    ),
     (
         {"learner": {"demonstration_share_end": 0.9}},
         "learner.demonstration_share_end: with learner.incomplete_share it is 1.05",
