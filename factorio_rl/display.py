@@ -27,8 +27,25 @@ from factorio_rl.metrics import Fields, plain
 RATE_WINDOW_UPDATES = 10
 """Updates over which a rate is averaged."""
 
-LINE_FIELDS = 14
-"""Most fields of a plain line; the file has all."""
+_EVALUATION = ("chunk", "score", "functional", "solved", "raw_score", "raw_functional")
+
+LINE_FIELDS: dict[str, tuple[str, ...]] = {
+    "imitation": ("learner_updates", "loss", "policy_accuracy", "value_error"),
+    "train": (
+        "chunk",
+        "env_steps",
+        "episodes",
+        "loss",
+        "value_error",
+        "empty_score",
+        "empty_functional",
+        "env_steps_per_s",
+        "episodes_per_s",
+    ),
+    "eval": _EVALUATION,
+    "eval_untrained": _EVALUATION,
+}
+"""Fields of a plain line by event; other events show all. The file has all."""
 
 _RATES = {"env_steps": "steps/s", "episodes": "episodes/s"}
 _FIGURES = ("loss", "score")
@@ -136,14 +153,15 @@ class Display:
         ]
 
     def _line(self, event: str, fields: Fields) -> str:
-        shown = [f"{name} {compact(plain(value))}" for name, value in fields.items()]
+        names = [name for name in LINE_FIELDS.get(event, fields) if name in fields]
+        shown = [f"{name} {compact(plain(fields[name]))}" for name in names]
         now_s = self._clock()
         times = clock_text(now_s - self._start_s)
         done = self._done - self._done_at_start
         if done > 0 and self._done < self._total:
             left_s = (now_s - self._stage_start_s) / done * (self._total - self._done)
             times += f", {clock_text(left_s)} left"
-        return "  ".join([f"[{times}] {event}", *shown[:LINE_FIELDS]])
+        return "  ".join([f"[{times}] {event}", *shown])
 
 
 def compact(value: object) -> str:

@@ -27,11 +27,13 @@ def test_without_a_terminal_each_event_is_one_line() -> None:
         display.stage("self-play", 100, done=20)
         clock.now_s += 10
         display.update(40, {"env_steps": 4096})
-        display.event("train", {"chunk": 40, "loss": 0.123456, "env_steps": 1234567})
+        display.event("train", {"chunk": 40, "loss": 0.123456, "env_steps": 1234567, "depth": 3})
+        display.event("other", {"depth": 3})
         display.message("[bold]as it is[/bold]")
     assert output.getvalue().splitlines() == [
         "self-play: 20 of 100",
-        "[0:00:10, 0:00:30 left] train  chunk 40  loss 0.1235  env_steps 1,234,567",
+        "[0:00:10, 0:00:30 left] train  chunk 40  env_steps 1,234,567  loss 0.1235",
+        "[0:00:10, 0:00:30 left] other  depth 3",
         "[bold]as it is[/bold]",
     ]
 
