@@ -1,5 +1,7 @@
 """References on the device: boards, targets, shares, against plain Python on the same pool."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -228,16 +230,16 @@ def test_board_of_as_many_placements_as_the_limit_is_never_an_open_one(
     config: Config, solved: list[Solved], variants: Variants
 ) -> None:
     """The dynamics finish such a board, so no unfinished one may be learnt or played from."""
-    arrays = make_references(solved, variants, env_shape(config))
-    arrays.tasks.placement_limit[:] = arrays.length
-    references = jax.device_put(arrays)
+    roomy = make_references(solved, variants, env_shape(config))
+    tight = dataclasses.replace(roomy.tasks, placement_limit=roomy.length)
+    references = dataclasses.replace(roomy, tasks=tight)
     starts = sampled_starts(references, 0.0, 0.5)
     demonstrations = sampled_demonstrations(references)
     for board, index in (
         (starts.board, starts.task_index),
         (demonstrations.board, demonstrations.task_index),
     ):
-        assert np.all(board.placed < arrays.length[index])
+        assert np.all(board.placed < references.length[index])
     assert not np.any(demonstrations.action == FINISH)
 
 
