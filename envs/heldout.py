@@ -60,6 +60,16 @@ HELDOUT_SETS: dict[str, HeldoutDefinition] = {
         seed=8_000,
         sha256="97b88e7ffd71c9b3b11a1eb88b3f313dbc08bb331c9aa76ea89a26a78b4ae5e1",
     ),
+    "one-machine-12x12": HeldoutDefinition(
+        width=12,
+        height=12,
+        placement_limit=48,
+        max_blocked=6,
+        families=("iron-gear-wheel", "copper-cable", "pipe", "iron-stick", "electronic-circuit"),
+        per_family=26,
+        seed=12_000,
+        sha256="fb178b7f9b81b1b7910631d5618db5309c46671a93a9983ba07f24208b826cd5",
+    ),
 }
 """Known sets by name."""
 

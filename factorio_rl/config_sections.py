@@ -94,7 +94,7 @@ class EnvConfig(Section):
     max_ports: Annotated[PositiveCount, Field(ge=2, le=8)] = 4
     """Most sources and sinks of one task."""
 
-    placement_limit: Annotated[PositiveCount, Field(ge=3)] = 60
+    placement_limit: Annotated[PositiveCount, Field(ge=3)] = 48
     """Placements after which an episode ends."""
 
     growth_rule: bool = True
@@ -112,10 +112,10 @@ class TasksConfig(Section):
     num_tasks: PositiveCount = 4096
     """Training tasks in the pool."""
 
-    max_blocked: Count = 3
+    max_blocked: Count = 6
     """Most blocked cells of a task."""
 
-    heldout: Annotated[str, Field(min_length=1)] = "quickstart"
+    heldout: Annotated[str, Field(min_length=1)] = "one-machine-12x12"
     """Name of the frozen held-out set."""
 
 

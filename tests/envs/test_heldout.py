@@ -28,34 +28,43 @@ def quickstart() -> HeldoutSet:
     return load_heldout("quickstart")
 
 
-def test_first_tasks_regenerate_as_committed(quickstart: HeldoutSet) -> None:
-    tasks = generate_heldout("quickstart", 2)
-    assert tasks == list(quickstart.tasks[: len(tasks)])
+@pytest.fixture(params=sorted(HELDOUT_SETS))
+def committed(request: pytest.FixtureRequest) -> HeldoutSet:
+    """Each committed set."""
+    return load_heldout(request.param)
 
 
-def test_every_committed_target_is_verified_again(quickstart: HeldoutSet) -> None:
-    for solved in quickstart.tasks:
+def test_first_tasks_regenerate_as_committed(committed: HeldoutSet) -> None:
+    tasks = generate_heldout(committed.name, 2)
+    assert tasks == list(committed.tasks[: len(tasks)])
+
+
+def test_every_committed_target_is_verified_again(committed: HeldoutSet) -> None:
+    for solved in committed.tasks:
         assert score_rate(layout_of(solved.spec, solved.placements)) == solved.spec.target_rate
 
 
-def test_set_is_balanced_and_every_geometry_is_held_out_once(quickstart: HeldoutSet) -> None:
-    definition = HELDOUT_SETS["quickstart"]
-    families = Counter(solved.spec.family for solved in quickstart.tasks)
-    assert families == dict.fromkeys(definition.families, 32)
-    assert all(is_heldout(solved.spec) for solved in quickstart.tasks)
-    assert len({canonical_hash(solved.spec) for solved in quickstart.tasks}) == 128
-    assert all(len(solved.spec.blocked) <= 3 for solved in quickstart.tasks)
+def test_set_is_balanced_and_every_geometry_is_held_out_once(committed: HeldoutSet) -> None:
+    definition = HELDOUT_SETS[committed.name]
+    families = Counter(solved.spec.family for solved in committed.tasks)
+    assert families == dict.fromkeys(definition.families, definition.per_family)
+    assert len(committed.tasks) >= 100
+    assert all(is_heldout(solved.spec) for solved in committed.tasks)
+    geometries = {canonical_hash(solved.spec) for solved in committed.tasks}
+    assert len(geometries) == len(committed.tasks)
+    assert all(len(solved.spec.blocked) <= definition.max_blocked for solved in committed.tasks)
 
 
-def test_manifest_says_how_the_file_was_made(quickstart: HeldoutSet) -> None:
-    manifest = json.loads(heldout_path("quickstart").read_text())["manifest"]
+def test_manifest_says_how_the_file_was_made(committed: HeldoutSet) -> None:
+    definition = HELDOUT_SETS[committed.name]
+    manifest = json.loads(heldout_path(committed.name).read_text())["manifest"]
     assert manifest == {
-        "name": "quickstart",
+        "name": committed.name,
         "generator_version": GENERATOR_VERSION,
         "rules_version": "fv-1",
-        "count": 128,
-        "families": ["iron-gear-wheel", "copper-cable", "pipe", "iron-stick"],
-        "sha256": quickstart.sha256,
+        "count": definition.per_family * len(definition.families),
+        "families": list(definition.families),
+        "sha256": committed.sha256,
     }
 
 
@@ -112,5 +121,5 @@ def test_truncated_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(TaskSetError, match="known are quickstart"):
+    with pytest.raises(TaskSetError, match="known are quickstart, one-machine-12x12"):
         load_heldout("nosuch")

@@ -177,3 +177,10 @@ def test_run_directory_of_other_settings_is_refused_and_left_alone(
     assert train_main(arguments) == 2
     assert message in capfd.readouterr().err
     assert {path: path.read_bytes() for path in straight.rglob("*") if path.is_file()} == files
+
+
+def test_same_seed_twice_gives_identical_parameters(straight: Path, tmp_path: Path) -> None:
+    assert train(_config(), tmp_path / "again", None, StopRequest()) == 0
+    first, second = _saved(straight), _saved(tmp_path / "again")
+    assert first.keys() == second.keys()
+    assert not [path for path in first if not np.array_equal(first[path], second[path])]
