@@ -35,6 +35,7 @@ def evaluate(
     directory = RunDirectory(path)
     config = _with_budget(directory.require_config(), num_simulations)
     heldout = load_heldout(task_set or config.tasks.heldout)
+    runtime.quiet_libraries()
     runtime.enable_compilation_cache(config.run.compilation_cache)
     network = make_network(config.network)
     predict = make_predict(network, config.env.growth_rule)

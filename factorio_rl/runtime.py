@@ -1,5 +1,6 @@
 """What a process sets up before it uses the device."""
 
+import logging
 import os
 from pathlib import Path
 
@@ -13,6 +14,12 @@ def enable_compilation_cache(folder: str | None) -> None:
     path = Path(folder).expanduser()
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+
+
+def quiet_libraries() -> None:
+    """Keeps notes of Orbax and jax below errors off the terminal, where they cut the live bar."""
+    for name in ("absl", "jax", "orbax"):
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def device_name() -> str:

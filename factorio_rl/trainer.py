@@ -72,6 +72,7 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     pool = make_pool(config)
     identity = task_identity(RULES_VERSION, str(GENERATOR_VERSION), heldout.sha256, pool.sha256)
     changes = directory.open(config, identity)
+    runtime.quiet_libraries()
     runtime.enable_compilation_cache(config.run.compilation_cache)
     with open_reporter(config, path) as reporter:
         for change in changes:
