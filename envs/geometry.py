@@ -1,4 +1,4 @@
-"""The eight symmetries of the square on tasks and the four rotations on placements. Jax-free.
+"""The eight symmetries of the square on tasks. Jax-free.
 
 Symmetry s in 0..7: a mirror of x if s >= 4, then s mod 4 quarter turns clockwise. Symmetries 0
 to 3 are the rotations. A mirror swaps E and W and also a port's lanes, since left of travel
@@ -8,7 +8,7 @@ becomes right; its task is similar, not equivalent (an in-line drop goes to the 
 from dataclasses import replace
 
 from envs.layout import EAST, WEST
-from envs.task_spec import MACHINE, Placement, Port, TaskSpec
+from envs.task_spec import Port, TaskSpec
 
 NUM_SYMMETRIES = 8
 NUM_ROTATIONS = 4
@@ -54,13 +54,3 @@ def transform_spec(spec: TaskSpec, symmetry: int) -> TaskSpec:
         blocked=tuple(sorted(cells)),
         ports=tuple(_transform_port(port, width, height, symmetry) for port in spec.ports),
     )
-
-
-def rotate_placement(put: Placement, width: int, height: int, quarter_turns: int) -> Placement:
-    """A placement on a grid of `width` x `height` turned clockwise; recipe slots stay."""
-    turns = quarter_turns % NUM_ROTATIONS
-    x, y = transform_cell(put.x, put.y, width, height, turns)
-    rotation = put.rotation
-    if put.kind != MACHINE:
-        rotation = transform_direction(rotation, turns)
-    return Placement(put.kind, x, y, rotation)

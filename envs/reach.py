@@ -77,7 +77,7 @@ def reachable_items(state: State) -> UInt8[Array, "H W 2"]:
     recipe = jnp.minimum(board.rotation, task.craft_ticks.shape[0] - 1)
     wanted = jnp.where(is_machine, wanted_bits[recipe], 0).astype(jnp.uint8)
     product = jnp.where(is_machine, product_bits[recipe], 0).astype(jnp.uint8)
-    wanted_over_body = _or_over_body(wanted)
+    wanted_over_body = _or_over_machine(wanted)
     is_arm = board.entity == INSERTER + 1
     arms = [is_arm & (board.rotation == direction) for direction in DIRECTIONS]
     turns = _turns(belts)
@@ -88,7 +88,7 @@ def reachable_items(state: State) -> UInt8[Array, "H W 2"]:
         lanes, delivered, _ = carry
         content = _or_over_machine(delivered)  # at machine centres
         makes = jnp.where(is_machine & ((content & wanted) == wanted), product, 0)
-        makes_over_body = _or_over_body(makes.astype(jnp.uint8))
+        makes_over_body = _or_over_machine(makes.astype(jnp.uint8))
         takeable = lanes[..., 0] | lanes[..., 1] | makes_over_body
         new_lanes, new_delivered = lanes | from_belts(lanes), delivered
         for direction in DIRECTIONS:
@@ -106,7 +106,7 @@ def reachable_items(state: State) -> UInt8[Array, "H W 2"]:
     lanes, delivered, _ = jax.lax.while_loop(lambda carry: carry[2], propagate, start)
     content = _or_over_machine(delivered)
     makes = jnp.where(is_machine & ((content & wanted) == wanted), product, 0)
-    inside = _or_over_body(jnp.where(is_machine, content | makes, 0).astype(jnp.uint8))
+    inside = _or_over_machine(jnp.where(is_machine, content | makes, 0).astype(jnp.uint8))
     return lanes | inside[..., None]
 
 
@@ -173,6 +173,3 @@ def _or_over_machine(field: UInt8[Array, "H W"]) -> UInt8[Array, "H W"]:
     """Bitwise or over the 3x3 cells around each cell."""
     rows = field | shifted(field, 0) | shifted(field, 2)
     return rows | shifted(rows, 1) | shifted(rows, 3)
-
-
-_or_over_body = _or_over_machine

@@ -16,8 +16,6 @@ from envs.layout import DIRECTION_NAMES, Entity, Layout
 MACHINE, BELT, INSERTER = 0, 1, 2
 """Kind of a placement: the first digit of an action."""
 
-PLACEMENT_NAMES = ("machine", "belt", "inserter")
-
 
 @dataclass(frozen=True, slots=True)
 class Port:

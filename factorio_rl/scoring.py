@@ -61,7 +61,6 @@ class Scorer:
     def __init__(self, specs: Sequence[TaskSpec], threads: int) -> None:
         """`specs` by task index."""
         self._specs = specs
-        self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="verifier")
 
     def submit(self, ended: Ended) -> "Future[ChunkScores]":

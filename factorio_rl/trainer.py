@@ -112,6 +112,7 @@ class Run:
         keep = config.train.keep_checkpoints
         self._store = CheckpointStore(directory.checkpoints, keep)
         self._state = self._runner.start()
+        self._measured_from = (self._began_s, self._state.counters)
         self._untrained: Params = jax.tree.map(jnp.copy, self._state.learner.params)
 
     @property
@@ -155,6 +156,7 @@ class Run:
             self._evaluate_untrained()
             self._evaluate_and_save()
         self._reporter.stage("self-play", num_chunks, self._chunk)
+        self._measured_from = (time.monotonic(), self._state.counters)
         while self._chunk < num_chunks:
             if stop:
                 return self._save_and_stop(stop)
@@ -195,30 +197,32 @@ class Run:
         return True
 
     def _run_chunk(self) -> None:
-        began_s = time.monotonic()
-        before = self._state.counters
         self._state, figures = self._runner.run(self._state)
         config, chunk = self._config, self._chunk
-        progress = self._fields({"episodes": int(self._state.counters.episodes)})
-        self._reporter.progress(chunk, progress)
+        episodes = int(self._state.counters.episodes)
+        self._reporter.progress(chunk, self._fields({"episodes": episodes}))
         if chunk % config.logging.every_chunks == 0:
-            fields = self._chunk_fields(figures)
-            took_s = time.monotonic() - began_s
-            episodes = self._state.counters.episodes - before.episodes
-            steps = self._state.counters.env_steps - before.env_steps
-            fields |= {"act_s": round(figures.act_s, 4), "chunk_s": round(took_s, 4)}
-            fields |= {
-                "env_steps_per_s": float(steps / took_s),
-                "episodes_per_s": float(episodes / took_s),
-            }
+            fields = {**self._chunk_fields(figures), **self._rates(figures)}
             self._reporter.report("train", self._fields(fields))
             _require_finite(figures.updates)
         is_last = chunk == config.train.num_chunks
         if chunk % config.eval.every_chunks == 0 or is_last:
             self._evaluate_and_save()
-            self._reporter.stage("self-play", config.train.num_chunks, chunk)
+            self._measured_from = (time.monotonic(), self._state.counters)
         elif chunk % config.train.checkpoint_every_chunks == 0:
             self._save(None)
+
+    def _rates(self, figures: ChunkFigures) -> dict[str, float]:
+        """Speed since the last training line or evaluation."""
+        began_s, before = self._measured_from
+        after, now_s = self._state.counters, time.monotonic()
+        self._measured_from = (now_s, after)
+        took_s = now_s - began_s
+        return {
+            "act_s": round(figures.act_s, 4),
+            "env_steps_per_s": float((after.env_steps - before.env_steps) / took_s),
+            "episodes_per_s": float((after.episodes - before.episodes) / took_s),
+        }
 
     def _evaluate_untrained(self) -> None:
         if report_path(self._directory.evaluations, UNTRAINED).exists():

@@ -6,6 +6,8 @@ against a blocked end, and behind index `squeezed` every gap is at least 64, so 
 there moves the full 8, all items behind it do. Compiled code only.
 """
 
+from envs.catalogue import BELT_ITEM_GAP as GAP
+from envs.catalogue import BELT_SPEED_PER_TICK as SPEED
 from envs.verifier.jit import inlined, outlined
 from envs.verifier.lanes import SPARE
 from envs.verifier.records import (
@@ -13,10 +15,8 @@ from envs.verifier.records import (
     CHASE_LEFT,
     CHASE_NOTHING,
     DRAIN,
-    GAP,
     NONE,
     SIDELOAD,
-    SPEED,
 )
 from envs.verifier.state import DRAINED_START, FEED_START
 

@@ -23,9 +23,6 @@ CHASE_NOTHING, CHASE_LEFT, CHASE_RIGHT, CHASE_GONE = range(4)
 NONE = -1
 """No item, machine, lane or chain."""
 
-GAP = 64
-SPEED = 8
-
 LANE = np.dtype(
     [
         ("length", np.int32),

@@ -6,13 +6,12 @@ import pytest
 
 from envs.geometry import (
     NUM_SYMMETRIES,
-    rotate_placement,
     transform_cell,
     transform_direction,
     transform_spec,
 )
-from envs.layout import DIRECTION_VECTORS, EAST, NORTH, SOUTH, WEST
-from envs.task_spec import BELT, INSERTER, MACHINE, Placement, Port, TaskSpec
+from envs.layout import DIRECTION_VECTORS, EAST, SOUTH, WEST
+from envs.task_spec import Port, TaskSpec
 
 SPEC = TaskSpec(
     width=5,
@@ -69,11 +68,3 @@ def test_each_mirror_undoes_itself(symmetry: int) -> None:
 def test_the_eight_symmetries_differ() -> None:
     forms = {transform_spec(SPEC, symmetry) for symmetry in range(NUM_SYMMETRIES)}
     assert len(forms) == NUM_SYMMETRIES
-
-
-def test_rotated_placements_keep_recipe_slots_and_turn_directions() -> None:
-    assert rotate_placement(Placement(MACHINE, 2, 1, 3), 5, 4, 1) == Placement(MACHINE, 2, 2, 3)
-    assert rotate_placement(Placement(BELT, 0, 0, NORTH), 5, 4, 1) == Placement(BELT, 3, 0, EAST)
-    put = Placement(INSERTER, 4, 2, WEST)
-    assert rotate_placement(put, 5, 4, 2) == Placement(INSERTER, 0, 1, EAST)
-    assert rotate_placement(rotate_placement(put, 5, 4, 3), 4, 5, 1) == put
