@@ -153,8 +153,11 @@ class Display:
         ]
 
     def _line(self, event: str, fields: Fields) -> str:
-        names = [name for name in LINE_FIELDS.get(event, fields) if name in fields]
-        shown = [f"{name} {compact(plain(fields[name]))}" for name in names]
+        values = {
+            name: plain(fields[name]) for name in LINE_FIELDS.get(event, fields) if name in fields
+        }
+        # A figure that is not a number, such as the score of episodes not yet scored, says nothing.
+        shown = [f"{name} {compact(value)}" for name, value in values.items() if value == value]
         now_s = self._clock()
         times = clock_text(now_s - self._start_s)
         done = self._done - self._done_at_start

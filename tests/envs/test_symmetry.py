@@ -20,7 +20,7 @@ from example_states import (
 )
 
 from envs.actions import decode, encode, num_actions
-from envs.geometry import rotate_placement, transform_spec
+from envs.geometry import transform_cell, transform_direction, transform_spec
 from envs.observation import observe
 from envs.reach import reachable_items
 from envs.symmetry import rotate_policy, rotate_state
@@ -36,6 +36,15 @@ batch_reach = jax.jit(jax.vmap(reachable_items))
 batch_observe = jax.jit(jax.vmap(observe))
 rotate_states = jax.jit(jax.vmap(rotate_state, in_axes=(0, None)))
 rotate_policies = jax.jit(jax.vmap(rotate_policy, in_axes=(0, None, None)), static_argnums=2)
+
+
+def rotate_placement(put: Placement, width: int, height: int, quarter_turns: int) -> Placement:
+    """A placement on a grid of `width` x `height` turned clockwise; recipe slots stay."""
+    x, y = transform_cell(put.x, put.y, width, height, quarter_turns)
+    turned = (
+        put.rotation if put.kind == MACHINE else transform_direction(put.rotation, quarter_turns)
+    )
+    return Placement(put.kind, x, y, turned)
 
 
 def turns_array(quarter_turns: int) -> jax.Array:
