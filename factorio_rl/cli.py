@@ -72,6 +72,8 @@ def _verify(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(to_json(verified)))
         return 0
+    if not verified.rates:
+        print("the layout has no sink with an item")
     for sink in verified.rates:
         print(f"({sink.x}, {sink.y})  {sink.item}: {sink.rate} = {float(sink.rate):.6g} items/s")
     if not verified.exact:

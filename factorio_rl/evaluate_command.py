@@ -15,7 +15,8 @@ from envs.heldout import load_heldout
 from factorio_rl import runtime
 from factorio_rl.checkpoint import CheckpointStore
 from factorio_rl.config import Config
-from factorio_rl.evaluation import Evaluator
+from factorio_rl.env_shape import env_shape
+from factorio_rl.evaluation import Evaluator, require_fit
 from factorio_rl.evaluation_files import print_report, write_layouts, write_report
 from factorio_rl.learner import start_learner
 from factorio_rl.loop_state import start_counters
@@ -35,6 +36,7 @@ def evaluate(
     directory = RunDirectory(path)
     config = _with_budget(directory.require_config(), num_simulations)
     heldout = load_heldout(task_set or config.tasks.heldout)
+    require_fit(heldout, env_shape(config))
     runtime.quiet_libraries()
     runtime.enable_compilation_cache(config.run.compilation_cache)
     network = make_network(config.network)

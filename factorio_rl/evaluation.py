@@ -15,9 +15,19 @@ import numpy as np
 from jaxtyping import Array
 
 from envs.dynamics import legal_actions, reset, step
+from envs.heldout import HELDOUT_SETS, HeldoutSet
 from envs.solved import Solved
 from envs.task_spec import Placement, TaskSpec
-from envs.types import Board, State, Task, board_placements, stack_tasks, task_arrays
+from envs.types import (
+    Board,
+    EnvShape,
+    State,
+    Task,
+    TaskShapeError,
+    board_placements,
+    stack_tasks,
+    task_arrays,
+)
 from factorio_rl.config import Config
 from factorio_rl.env_shape import env_shape
 from factorio_rl.model import Predict, plan
@@ -77,6 +87,21 @@ class Evaluator:
         board = jax.device_get(play(params, self._tasks))
         boards = list(zip(board.entity, board.rotation, strict=True))
         return self._scorer.score_boards(boards), [board_placements(*cells) for cells in boards]
+
+
+def require_fit(heldout: HeldoutSet, shape: EnvShape) -> None:
+    """Raises TaskShapeError if the set's tasks do not fit the environment."""
+    for entry in heldout.tasks:
+        try:
+            task_arrays(entry.spec, shape)
+        except TaskShapeError as error:
+            sets = ", ".join(
+                f"{name} ({known.width} x {known.height})" for name, known in HELDOUT_SETS.items()
+            )
+            raise TaskShapeError(
+                f"held-out set {heldout.name} does not fit: {error}; "
+                f"or choose another with tasks.heldout: {sets}"
+            ) from None
 
 
 def make_play(config: Config, predict: Predict, *, use_search: bool):

@@ -49,6 +49,20 @@ class RunDirectory:
             )
         return config
 
+    def require_same_network(self, config: Config) -> None:
+        """Raises RunDirectoryError if parameters of this run do not fit the config's network."""
+        differences = [
+            line
+            for line in architecture_differences(self.require_config(), config)
+            if line.startswith(("network.", "env.item_slots", "env.recipe_slots"))
+        ]
+        if differences:
+            raise RunDirectoryError(
+                f"the parameters of {self.path} are of another network:\n  "
+                + "\n  ".join(differences)
+                + "\nset them as there, or start without --init-from"
+            )
+
     def check(self, config: Config) -> None:
         """Raises RunDirectoryError if the directory cannot take a run with this config."""
         saved = self.saved_config()

@@ -22,7 +22,7 @@ from factorio_rl.chunk import ChunkFigures, ChunkRunner
 from factorio_rl.config import Config
 from factorio_rl.demonstrations import make_references
 from factorio_rl.env_shape import env_shape
-from factorio_rl.evaluation import Evaluator
+from factorio_rl.evaluation import Evaluator, require_fit
 from factorio_rl.evaluation_files import (
     evaluation_fields,
     print_report,
@@ -68,6 +68,9 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     directory = RunDirectory(path)
     directory.check(config)
     heldout = load_heldout(config.tasks.heldout)
+    require_fit(heldout, env_shape(config))
+    if init_from is not None:
+        RunDirectory(init_from).require_same_network(config)
     print(f"making {config.tasks.num_tasks} solved training tasks", flush=True)
     pool = make_pool(config)
     identity = task_identity(RULES_VERSION, str(GENERATOR_VERSION), heldout.sha256, pool.sha256)
@@ -300,7 +303,7 @@ def load_params(path: Path, like: LearnerState) -> Params:
     """The best parameters of another run directory.
 
     Raises:
-        CheckpointError: it has no checkpoint.
+        CheckpointError: it has no checkpoint that loads.
     """
     store = CheckpointStore(RunDirectory(path).checkpoints, keep=1)
     return store.load(store.best_step(), {"learner": like})["learner"].params

@@ -163,3 +163,30 @@ def test_sigterm_saves_and_the_same_command_goes_on(tmp_path: Path) -> None:
     )
     assert again.returncode == 0, again.stderr
     assert f"going on from the checkpoint of chunk {last_chunk} " in again.stdout
+
+
+def test_heldout_set_of_another_grid_is_refused_before_anything_is_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run_dir = tmp_path / "run"
+    assert _train("--run-dir", str(run_dir), "--env.width=12", "--env.height=12") == 2
+    printed = capfd.readouterr().err
+    assert "quickstart does not fit" in printed
+    assert "one-machine-12x12 (12 x 12)" in printed
+    assert not run_dir.exists()
+
+
+def test_init_from_something_else_is_refused_and_writes_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run_dir, other = tmp_path / "run", tmp_path / "other"
+    arguments = ["--run-dir", str(run_dir), "--init-from", str(other)]
+    assert _train(*arguments) == 2
+    assert "is no run directory" in capfd.readouterr().err
+    other.mkdir()
+    text = CONFIG.read_text().replace("channels: 8", "channels: 16")
+    (other / "config.yaml").write_text(text)
+    assert _train(*arguments) == 2
+    assert "network.channels: 16 in the run directory, 8 now" in capfd.readouterr().err
+    assert not run_dir.exists()
+    assert [path.name for path in other.iterdir()] == ["config.yaml"]
