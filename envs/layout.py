@@ -19,6 +19,10 @@ DIRECTION_VECTORS: tuple[tuple[int, int], ...] = ((0, -1), (1, 0), (0, 1), (-1, 
 """(dx, dy) of N, E, S, W; y grows downwards (R5)."""
 
 DEFAULT_SIZE = 12
+
+MAX_SIZE = 1_000
+"""Longest side of a grid, tiles; tables grow with the area."""
+
 KINDS = ("belt", "source", "sink", "inserter", "asm")
 _TYPES = {"inserter": ("inserter",), "asm": ("assembling-machine-1",)}
 
@@ -70,8 +74,11 @@ class Layout:
 
 def validate(layout: Layout) -> None:
     """Raises LayoutError, naming the entity, where the layout breaks R4."""
-    if layout.width < 1 or layout.height < 1:
-        raise LayoutError(f"the grid is {layout.width} x {layout.height}; both must be >= 1")
+    if not (1 <= layout.width <= MAX_SIZE and 1 <= layout.height <= MAX_SIZE):
+        raise LayoutError(
+            f"the grid is {layout.width} x {layout.height} tiles; "
+            f"each side must be from 1 to {MAX_SIZE}"
+        )
     owner: dict[tuple[int, int], Entity] = {}
     for entity in layout.entities:
         for tile in entity.tiles():
@@ -169,5 +176,9 @@ def read_layout(path: Path) -> Layout:
         raise LayoutError(
             f"cannot read {path}: {error.strerror}; give a layout JSON file"
         ) from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except RecursionError:
+        raise LayoutError(f"{path} is nested too deeply; give a layout JSON file") from None
+    except LayoutError:
+        raise
+    except ValueError as error:
         raise LayoutError(f"{path} is not JSON: {error}; give a layout JSON file") from None

@@ -27,9 +27,18 @@ class CheckpointError(UserError):
 
 
 class CheckpointStore:
-    """The `checkpoints` folder of a run: the newest few, and the best by score, are kept."""
+    """The `checkpoints` folder of a run: the newest few, and the best by score, are kept.
 
-    def __init__(self, directory: Path, keep: int) -> None:
+    Without `keep` it is only read: another process may be training there, so nothing is created,
+    and what looks unfinished is left alone.
+
+    Raises:
+        CheckpointError: there is nothing to read.
+    """
+
+    def __init__(self, directory: Path, keep: int | None = None) -> None:
+        if keep is None and not directory.is_dir():
+            raise CheckpointError(f"no checkpoint in {directory}; train there first")
         policies: Any = ocp.training.preservation_policies
         self.directory = directory.absolute()
         self._checkpointer = ocp.training.Checkpointer(
@@ -44,7 +53,7 @@ class CheckpointStore:
                     ),
                 ]
             ),
-            cleanup_tmp_directories=True,
+            cleanup_tmp_directories=keep is not None,
         )
 
     def steps(self) -> list[int]:
@@ -72,12 +81,15 @@ class CheckpointStore:
     def save(self, step: int, parts: Mapping[str, Any], score: float | None) -> None:
         """Saves the pytrees, with the evaluation score of their parameters if there is one.
 
-        A step that exists keeps what it has: it was saved from the same state.
+        A step that exists was saved from the same state; it is saved again only for its score.
         """
-        if step in self.steps():
+        exists = step in self.steps()
+        if exists and score is None:
             return
         metrics: Any = None if score is None else {SCORE: score}
-        self._checkpointer.save_checkpointables(step, dict(parts), force=True, metrics=metrics)
+        self._checkpointer.save_checkpointables(
+            step, dict(parts), force=True, overwrite=exists, metrics=metrics
+        )
 
     def load(self, step: int, like: Mapping[str, Any]) -> dict[str, Any]:
         """The pytrees of a step, in the shape of `like`; names left out of it are not read.

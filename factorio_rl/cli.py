@@ -6,7 +6,9 @@ runs, so that `verify` starts at once.
 """
 
 import argparse
+import io
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,29 +28,48 @@ def train_main(arguments: Sequence[str]) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the arguments of `python -m factorio_rl`; the exit code."""
+    return _guarded(lambda: _run_command(arguments))
+
+
+def _run_command(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
-    return _guarded(lambda: options.run(options))
+    return options.run(options)
 
 
 def _guarded(run: Callable[[], int]) -> int:
     """Turns the errors that a user can cause into one message and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
-        return run()
+        code = run()
+        sys.stdout.flush()
+        return code
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:
+        # The reader has gone; what Python still flushes at exit must not fail on it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
 
 
 def _train(arguments: Sequence[str]) -> int:
+    from factorio_rl.preemption import StoppedError, StopRequest
     from factorio_rl.train_args import parse_train_args
 
     options = parse_train_args(arguments)
     print(f"training in {options.run_dir}; loading and compiling", flush=True)
-    from factorio_rl.preemption import StopRequest
-    from factorio_rl.trainer import train
-
     with StopRequest() as stop:
-        return train(options.config, options.run_dir, options.init_from, stop)
+        from factorio_rl.trainer import train
+
+        try:
+            return train(options.config, options.run_dir, options.init_from, stop)
+        except StoppedError:
+            print("stopped by a signal before training began; nothing was written")
+            return stop.exit_code
 
 
 def _evaluate(options: argparse.Namespace) -> int:
@@ -109,7 +130,11 @@ def _save_picture(picture: "Image", path: Path) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m factorio_rl", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m factorio_rl",
+        description="Score agents, verify layouts, draw them. Training: train.py --help",
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=_versions())
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -138,5 +163,5 @@ def _parser() -> argparse.ArgumentParser:
 def _versions() -> str:
     from envs.heldout import HELDOUT_SETS, RULES_VERSION
 
-    sets = ", ".join(f"heldout-{name} {entry.sha256[:12]}" for name, entry in HELDOUT_SETS.items())
-    return f"factorio-rl {__version__}, rules {RULES_VERSION}, {sets}"
+    sets = [f"heldout-{name} {entry.sha256[:12]}" for name, entry in HELDOUT_SETS.items()]
+    return "\n".join([f"factorio-rl {__version__}", f"rules {RULES_VERSION}", *sets])

@@ -147,14 +147,16 @@ def _broken_learner_rules(config: Config) -> Iterator[BrokenRule]:
             ("replay.capacity",),
             f"{learner.batch_size} is more than replay.capacity, {capacity}",
         )
-    # A move writes at most two rows, and a score arrives two chunks after the last of them.
-    rows = 3 * 2 * actor.num_envs * actor.chunk_moves
+    # A move writes at most two rows; the score of the first one of the longest episode arrives
+    # two chunks after the last one's.
+    chunks = -(-config.env.placement_limit // actor.chunk_moves) + 2
+    rows = 2 * chunks * actor.num_envs * actor.chunk_moves
     if rows > capacity:
         yield BrokenRule(
             "replay.capacity",
-            ("actor.num_envs", "actor.chunk_moves"),
+            ("actor.num_envs", "actor.chunk_moves", "env.placement_limit"),
             f"{capacity} rows are overwritten before their scores arrive; must be >= "
-            f"6 * actor.num_envs * actor.chunk_moves = {rows}",
+            f"{2 * chunks} * actor.num_envs * actor.chunk_moves = {rows}",
         )
     for end in ("start", "end"):
         field = f"demonstration_share_{end}"

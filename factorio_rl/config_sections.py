@@ -109,7 +109,7 @@ class TasksConfig(Section):
     )
     """Products that the tasks ask for."""
 
-    num_tasks: PositiveCount = 4096
+    num_tasks: Annotated[PositiveCount, Field(le=1_000_000)] = 4096
     """Training tasks in the pool."""
 
     max_blocked: Count = 6
@@ -163,7 +163,7 @@ class SearchConfig(Section):
 class ActorConfig(Section):
     """Self-play."""
 
-    num_envs: PositiveCount = 256
+    num_envs: Annotated[PositiveCount, Field(le=65_536)] = 256
     """Environments that play side by side."""
 
     chunk_moves: PositiveCount = 8

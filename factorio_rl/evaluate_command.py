@@ -41,9 +41,10 @@ def evaluate(
     runtime.enable_compilation_cache(config.run.compilation_cache)
     network = make_network(config.network)
     predict = make_predict(network, config.env.growth_rule)
-    evaluator = Evaluator(config, predict, heldout.name, heldout.tasks, runtime.num_threads())
-    store = CheckpointStore(directory.checkpoints, config.train.keep_checkpoints)
+    store = CheckpointStore(directory.checkpoints)
     step = store.newest_step() if newest else store.best_step()
+    tasks = heldout.tasks if task_set else heldout.tasks[: config.eval.num_tasks]
+    evaluator = Evaluator(config, predict, heldout.name, tasks, runtime.num_threads())
     learner = start_learner(config, network, jax.random.key(0))
     like = {"learner": learner, "counters": start_counters()}
     parts = store.load(step, like)
@@ -54,14 +55,15 @@ def evaluate(
     evaluator.close()
     name = f"{heldout.name}-{step}-n{config.eval.num_simulations}"
     write_report(directory.evaluations, name, evaluation.report, int(counters.env_steps))
-    write_layouts(directory.layouts, evaluator.specs, evaluation)
+    pictures = directory.layouts / name
+    write_layouts(pictures, evaluator.specs, evaluation)
     if as_json:
         print(json.dumps({**evaluation.report, "env_steps": int(counters.env_steps)}))
         return 0
     console = Console()
-    print_report(console, evaluation.report, config.eval.num_simulations)
+    print_report(console, evaluation.report)
     took_s = time.monotonic() - began_s
-    console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {directory.layouts}")
+    console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {pictures}")
     return 0
 
 

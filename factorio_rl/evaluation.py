@@ -64,6 +64,7 @@ class Evaluator:
             ValueError: a task does not fit the environment's shape.
         """
         self.task_set = task_set
+        self._num_simulations = config.eval.num_simulations
         self.specs = [entry.spec for entry in tasks]
         shape = env_shape(config)
         stacked = stack_tasks([task_arrays(spec, shape) for spec in self.specs])
@@ -77,6 +78,7 @@ class Evaluator:
         outcomes, layouts = self._play(self._search, params)
         raw, _ = self._play(self._policy, params)
         report = make_report(self.task_set, self.specs, outcomes, raw)
+        report["num_simulations"] = self._num_simulations
         return Evaluation(report, outcomes, layouts)
 
     def close(self) -> None:

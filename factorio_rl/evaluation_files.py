@@ -38,14 +38,17 @@ def read_report(folder: Path, name: str) -> dict[str, Any]:
 def write_report(folder: Path, name: str, report: dict[str, Any], env_steps: int) -> None:
     """Writes a report with the environment steps that its parameters had seen."""
     text = json.dumps({**report, "env_steps": env_steps}, indent=1)
+    folder.mkdir(parents=True, exist_ok=True)
     report_path(folder, name).write_text(text + "\n", encoding="utf-8")
 
 
 def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluation) -> None:
     """Draws a sheet of layouts spread over the set, and keeps the largest solved one alone.
 
-    Files: `heldout_sheet.png`; `best.png`, `best.txt` and `best.json` (the layout format).
+    Files: `heldout_sheet.png`; `best.png`, `best.txt` and `best.json` (the layout format), which
+    are removed where nothing is solved.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     # Odd, since sets list their families in turn: an even step would show some of them only.
     step = len(specs) // SHEET_TASKS | 1
     shown = range(0, len(specs), step)[:SHEET_TASKS]
@@ -53,6 +56,8 @@ def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluatio
     render_sheet(tiles, SHEET_COLUMNS).save(folder / "heldout_sheet.png")
     solved = [index for index, outcome in enumerate(evaluation.outcomes) if outcome.solved]
     if not solved:
+        for kind in ("png", "txt", "json"):
+            (folder / f"best.{kind}").unlink(missing_ok=True)
         return
     best = max(solved, key=lambda index: len(evaluation.layouts[index]))
     layout = layout_of(specs[best], evaluation.layouts[best])
@@ -73,7 +78,6 @@ def evaluation_fields(report: dict[str, Any]) -> dict[str, float]:
 def print_report(
     console: Console,
     report: dict[str, Any],
-    num_simulations: int,
     untrained: dict[str, Any] | None = None,
 ) -> None:
     """Raw policy and search side by side, the untrained network above them where it is known."""
@@ -81,12 +85,15 @@ def print_report(
     table = Table("network", "search", "functional", "solved", "score", title=title)
     networks = {} if untrained is None else {"untrained": untrained}
     for name, figures in (networks | {"trained": report}).items():
-        for search, row in (("none", figures["raw_policy"]), (f"N={num_simulations}", figures)):
+        searched = f"N={figures['num_simulations']}"
+        for search, row in (("none", figures["raw_policy"]), (searched, figures)):
             shares = [f"{row[key]:.3f}" for key in ("functional", "solved", "score")]
             table.add_row(name, search, *shares)
     console.print(table)
     low, high = report["ci95"]
-    console.print(f"95 % interval of the score: {low:.3f} to {high:.3f}; every rate is exact.")
+    inexact = report["inexact"]
+    rates = f"{inexact} layouts without an exact rate score 0" if inexact else "every rate is exact"
+    console.print(f"95 % interval of the score: {low:.3f} to {high:.3f}; {rates}.")
 
 
 def _picture(spec: TaskSpec, evaluation: Evaluation, index: int) -> Image.Image:

@@ -1,8 +1,8 @@
 """The convolutional policy and value network, and the two-hot coding of values.
 
 In: a batch of observations. Out: logits over all actions (unmasked) and logits over value bins,
-both float32 whatever the compute type, since the search needs float32 (notes on ties of bf16
-Gumbels: search.py). No batch norm: a pure `apply`, the same in self-play and training.
+both float32 whatever the compute type, since the search needs float32 (in
+bfloat16 the best Gumbels tie). No batch norm: a pure `apply`, the same in self-play and training.
 """
 
 from typing import Any, NamedTuple

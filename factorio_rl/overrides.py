@@ -65,6 +65,8 @@ def parse_yaml(text: str) -> Any:
         mark = error.problem_mark
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
         raise ValueError(f"{error.problem}{where}") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
 

@@ -6,11 +6,13 @@ two pools apart. Jax-free.
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from envs.generate import GeneratorSettings, generate_pool, incomplete_variants
 from envs.solved import Solved, solved_to_json
 from envs.split import is_heldout
+from envs.task_spec import TaskSpec
 from factorio_rl.config import Config
 
 VARIANTS_PER_TASK = 4
@@ -32,8 +34,11 @@ class Pool:
     sha256: str
 
 
-def make_pool(config: Config) -> Pool:
-    """Generates the pool of a config. Raises GenerationError where no task can be made."""
+def make_pool(config: Config, before_each: Callable[[], None] = lambda: None) -> Pool:
+    """Generates the pool of a config; `before_each` task may raise to end it.
+
+    Raises GenerationError where no task can be made.
+    """
     settings = GeneratorSettings(
         config.env.width,
         config.env.height,
@@ -42,7 +47,12 @@ def make_pool(config: Config) -> Pool:
         config.tasks.max_blocked,
     )
     seed, count = config.run.seed, config.tasks.num_tasks
-    solved = generate_pool(settings, seed, count, lambda spec: not is_heldout(spec))
+
+    def accept(spec: TaskSpec) -> bool:
+        before_each()
+        return not is_heldout(spec)
+
+    solved = generate_pool(settings, seed, count, accept)
     variants = [
         incomplete_variants(entry, seed * count + index, VARIANTS_PER_TASK)
         for index, entry in enumerate(solved)

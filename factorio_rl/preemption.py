@@ -1,10 +1,18 @@
 """Signals: the first asks the run to save and stop between two chunks, a second ends it at once."""
 
+import contextlib
 import os
 import signal
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+NOTICE = b"\nstopping after this step; the same signal again quits at once\n"
+
+
+class StoppedError(Exception):
+    """A signal came before there was anything to save."""
 
 
 class StopRequest:
@@ -27,6 +35,11 @@ class StopRequest:
         for number, handler in self._previous.items():
             signal.signal(number, handler)  # pyright: ignore[reportArgumentType]
 
+    def raise_if_asked(self) -> None:
+        """Raises StoppedError if a signal came."""
+        if self:
+            raise StoppedError
+
     def __bool__(self) -> bool:
         return self.signal_number is not None
 
@@ -35,3 +48,5 @@ class StopRequest:
         if self.signal_number is not None:
             os._exit(128 + number)
         self.signal_number = number
+        with contextlib.suppress(OSError):
+            os.write(2, NOTICE)

@@ -129,7 +129,7 @@ def num_scored(replay: Replay) -> Int[Array, ""]:
 
 
 def sample_rows(key: Array, replay: Replay, batch: int) -> Sample:
-    """Rows drawn uniformly with replacement from the scored ones; row 0 if there are none."""
+    """Rows drawn uniformly with replacement from the scored ones; if there are none, the last."""
     rank = jnp.cumsum(replay.scored, dtype=jnp.int32)
     drawn = jax.random.randint(key, (batch,), 0, jnp.maximum(rank[-1], 1))
     row = jnp.searchsorted(rank, drawn + 1).astype(jnp.int32)

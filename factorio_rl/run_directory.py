@@ -4,7 +4,12 @@ In: a config and the identity of the task set. Out: a directory that is new or f
 directory of another architecture, environment or task set is refused, and nothing is written.
 """
 
+import fcntl
 import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from envs.errors import UserError
@@ -19,6 +24,7 @@ from factorio_rl.config_file import (
 
 CONFIG_FILE = "config.yaml"
 IDENTITY_FILE = "identity.json"
+LOCK_FILE = "lock"
 
 
 class RunDirectoryError(UserError):
@@ -92,14 +98,44 @@ class RunDirectory:
         try:
             for folder in (self.path, self.evaluations, self.layouts):
                 folder.mkdir(parents=True, exist_ok=True)
-            (self.path / CONFIG_FILE).write_text(dump_config(config), encoding="utf-8")
+            # The config comes last: a directory that has one is complete.
             (self.path / IDENTITY_FILE).write_text(identity_text, encoding="utf-8")
+            (self.path / CONFIG_FILE).write_text(dump_config(config), encoding="utf-8")
         except OSError as error:
-            raise RunDirectoryError(
-                f"cannot write the run directory {self.path}: {error}; "
-                "give a directory that can be written with --run-dir"
-            ) from None
+            raise self._cannot_write(error) from None
         return [] if saved is None else tunable_differences(saved, config)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Holds the directory for this process; the lock goes with the process.
+
+        Raises:
+            RunDirectoryError: another process trains in it.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = (self.path / LOCK_FILE).open("a+", encoding="utf-8")
+        except OSError as error:
+            raise self._cannot_write(error) from None
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.seek(0)
+                raise RunDirectoryError(
+                    f"another process ({file.read().strip() or 'unknown'}) trains in {self.path}; "
+                    "wait for it, stop it, or give another directory with --run-dir"
+                ) from None
+            file.truncate(0)
+            file.write(f"pid {os.getpid()} on {socket.gethostname()}\n")
+            file.flush()
+            yield
+
+    def _cannot_write(self, error: OSError) -> RunDirectoryError:
+        return RunDirectoryError(
+            f"cannot write the run directory {self.path}: {error}; "
+            "give a directory that can be written with --run-dir"
+        )
 
     def _refuse(self, differences: list[str]) -> None:
         if differences:
@@ -112,7 +148,8 @@ class RunDirectory:
     def _require_unused(self) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise RunDirectoryError(f"{self.path} is a file; give a directory with --run-dir")
-        if self.path.exists() and any(self.path.iterdir()):
+        ours = {LOCK_FILE, IDENTITY_FILE, self.evaluations.name, self.layouts.name}
+        if self.path.exists() and not {file.name for file in self.path.iterdir()} <= ours:
             raise RunDirectoryError(
                 f"{self.path} is not empty and has no {CONFIG_FILE}, so it is no run of ours; "
                 "give a new directory with --run-dir"
@@ -120,7 +157,13 @@ class RunDirectory:
 
     def _identity_differences(self, identity: dict[str, str]) -> list[str]:
         file = self.path / IDENTITY_FILE
-        saved = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        try:
+            saved = dict(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise RunDirectoryError(
+                f"cannot read {file}, which says what tasks the run has: {error}; "
+                "restore it from a copy, or give another directory with --run-dir"
+            ) from None
         return [
             f"{name}: {saved.get(name)} in the run directory, {value} now"
             for name, value in identity.items()

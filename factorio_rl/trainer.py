@@ -61,7 +61,7 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
         the exit code: 0 done, 130 or 143 stopped by a signal and saved.
 
     Raises:
-        ValueError: config, task set or run directory cannot be used; nothing was overwritten.
+        UserError: config, task set or run directory cannot be used; nothing was overwritten.
         CheckpointError: the run has checkpoints and none loads.
         NonFiniteError: the loss is not finite.
     """
@@ -72,12 +72,26 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     if init_from is not None:
         RunDirectory(init_from).require_same_network(config)
     print(f"making {config.tasks.num_tasks} solved training tasks", flush=True)
-    pool = make_pool(config)
+    pool = make_pool(config, stop.raise_if_asked)
     identity = task_identity(RULES_VERSION, str(GENERATOR_VERSION), heldout.sha256, pool.sha256)
-    changes = directory.open(config, identity)
+    stop.raise_if_asked()
     runtime.quiet_libraries()
     runtime.enable_compilation_cache(config.run.compilation_cache)
-    with open_reporter(config, path) as reporter:
+    with directory.lock():
+        changes = directory.open(config, identity)
+        return _train_in(config, directory, pool, heldout, changes, init_from, stop)
+
+
+def _train_in(
+    config: Config,
+    directory: RunDirectory,
+    pool: Pool,
+    heldout: HeldoutSet,
+    changes: list[str],
+    init_from: Path | None,
+    stop: StopRequest,
+) -> int:
+    with open_reporter(config, directory.path) as reporter:
         for change in changes:
             reporter.message(f"warning: setting changed: {change}")
         run = Run(config, directory, pool, heldout, reporter)
@@ -137,6 +151,10 @@ class Run:
                 self._reporter.message(f"starting from the parameters of {init_from}")
         else:
             step, parts = found
+            if init_from is not None:
+                self._reporter.message(
+                    "warning: --init-from is ignored, since the run has checkpoints of its own"
+                )
             self._state = LoopState(**parts)
             self._reporter.resume(step)
             self._reporter.message(
@@ -259,14 +277,13 @@ class Run:
         return stop.exit_code
 
     def _finish(self) -> int:
-        folder, config = self._directory.evaluations, self._config
+        folder = self._directory.evaluations
         name = f"chunk-{self._chunk:06d}"
         if report_path(folder, name).exists():
             has_untrained = report_path(folder, UNTRAINED).exists()
             print_report(
                 self._reporter.display.console,
                 read_report(folder, name),
-                config.eval.num_simulations,
                 read_report(folder, UNTRAINED) if has_untrained else None,
             )
         self._reporter.message(f"pictures of held-out layouts: {self._directory.layouts}")
@@ -305,7 +322,7 @@ def load_params(path: Path, like: LearnerState) -> Params:
     Raises:
         CheckpointError: it has no checkpoint that loads.
     """
-    store = CheckpointStore(RunDirectory(path).checkpoints, keep=1)
+    store = CheckpointStore(RunDirectory(path).checkpoints)
     return store.load(store.best_step(), {"learner": like})["learner"].params
 
 
@@ -326,6 +343,6 @@ def _require_finite(figures: UpdateFigures) -> None:
 def _non_finite_message(what: str, updates: int | None) -> str:
     when = "" if updates is None else f" after {updates} updates"
     return (
-        f"{what} is not finite{when}; the last checkpoint is good. "
-        "Lower learner.learning_rate and start again to go on from it"
+        f"{what} is not finite{when}; nothing of it was saved. Lower learner.learning_rate "
+        "and start again: the run goes on from its last checkpoint, if it has one"
     )

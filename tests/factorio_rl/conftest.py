@@ -48,7 +48,7 @@ def config() -> Config:
             },
             "search": {"num_simulations": 4, "max_num_considered_actions": 4},
             "actor": {"num_envs": 4, "chunk_moves": 6},
-            "replay": {"capacity": 144},
+            "replay": {"capacity": 400},
             "learner": {
                 "batch_size": 32,
                 "updates_per_chunk": 2,

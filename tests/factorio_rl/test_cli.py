@@ -190,3 +190,46 @@ def test_init_from_something_else_is_refused_and_writes_nothing(
     assert "network.channels: 16 in the run directory, 8 now" in capfd.readouterr().err
     assert not run_dir.exists()
     assert [path.name for path in other.iterdir()] == ["config.yaml"]
+
+
+def test_a_signal_while_tasks_are_made_ends_the_start_without_writing(tmp_path: Path) -> None:
+    run_dir = tmp_path / "run"
+    command = [sys.executable, str(ROOT / "train.py"), "--config", str(CONFIG)]
+    command += ["--run-dir", str(run_dir), "--tasks.num_tasks=1000000"]
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    assert any("solved training tasks" in line for line in running.stdout)
+    running.send_signal(signal.SIGINT)
+    printed, errors = running.communicate(timeout=120)
+    assert running.returncode == 130
+    assert "Traceback" not in printed + errors
+    assert not run_dir.exists()
+
+
+def test_closed_output_is_no_error(layout_file: Path) -> None:
+    command = f"{sys.executable} -m factorio_rl verify --json {layout_file} | true"
+    ended = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode == 0
+
+
+BROKEN_LAYOUTS = {
+    "deep": "[" * 100_000,
+    "long_number": '{"entities": [], "width": ' + "9" * 5_000 + "}",
+    "wide": '{"entities": [], "width": 1000000000, "height": 1000000000}',
+    "binary": "\x00",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_LAYOUTS)
+def test_broken_layout_files_give_exit_code_2(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(BROKEN_LAYOUTS[name])
+    assert cli.main(["verify", str(path)]) == 2
+    assert "Traceback" not in capfd.readouterr().err

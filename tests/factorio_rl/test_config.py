@@ -33,8 +33,8 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
         "learner.batch_size: 4001 is more than replay.capacity, 4000",
     ),
     (
-        {"replay": {"capacity": 12_287}},
-        "replay.capacity: 12287 rows are overwritten before their scores arrive",
+        {"replay": {"capacity": 32_767}},
+        "replay.capacity: 32767 rows are overwritten before their scores arrive",
     ),
     (
         {"learner": {"demonstration_share_end": 0.9}},

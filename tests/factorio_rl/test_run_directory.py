@@ -1,6 +1,7 @@
 """The run directory: made, taken up again, or refused without a trace."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -142,5 +143,31 @@ def test_run_without_its_record_of_tasks_is_refused(
     directory: RunDirectory, config: Config
 ) -> None:
     (directory.path / "identity.json").unlink()
-    with pytest.raises(RunDirectoryError, match="pool_sha256: None in the run directory"):
+    with pytest.raises(RunDirectoryError, match="which says what tasks the run has"):
         directory.open(config, IDENTITY)
+
+
+def test_a_directory_is_held_by_one_process_at_a_time(tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    with directory.lock():
+        other = RunDirectory(tmp_path / "run").lock()
+        with pytest.raises(RunDirectoryError, match=f"pid {os.getpid()} on .* trains in"), other:
+            pass
+    with directory.lock():
+        pass
+
+
+def test_a_directory_left_by_a_start_that_failed_is_taken(config: Config, tmp_path: Path) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    with directory.lock():
+        pass
+    directory.check(config)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3"])
+def test_damaged_record_of_tasks_is_refused(config: Config, tmp_path: Path, text: str) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    directory.open(config, {"rules_version": "fv-1"})
+    (directory.path / "identity.json").write_text(text)
+    with pytest.raises(RunDirectoryError):
+        directory.open(config, {"rules_version": "fv-1"})
