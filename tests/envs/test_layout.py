@@ -106,7 +106,7 @@ def test_directions_are_north_east_south_west_with_y_down() -> None:
         ({"entities": {}}, ["a list named 'entities'"]),
         ({"entities": [], "width": 2.5}, ["width is 2.5", "whole number"]),
         ({"entities": [], "height": True}, ["height is True", "whole number"]),
-        ({"entities": [], "height": 0}, ["12 x 0", ">= 1"]),
+        ({"entities": [], "height": 0}, ["12 x 0", "from 1 to 1000"]),
         ({"entities": [5]}, ["an entity is a JSON object", "5"]),
         (with_entity(k="splitter", x=0, y=0, d="N"), ["'splitter'", ", ".join(KINDS)]),
         (with_entity(k=["belt"], x=0, y=0, d="N"), ["['belt']", ", ".join(KINDS)]),

@@ -162,10 +162,28 @@ def test_newest_is_the_best_where_nothing_was_scored(store: CheckpointStore) -> 
     assert store.best_step() == 3
 
 
-def test_step_that_exists_keeps_what_it_has(store: CheckpointStore) -> None:
-    store.save(2, small(2), 0.5)
-    store.save(2, small(9), 0.9)
+def test_step_that_exists_is_saved_again_only_for_its_score(store: CheckpointStore) -> None:
+    store.save(1, small(1), 0.5)
+    store.save(2, small(2), None)
+    store.save(2, small(9), None)
     assert value_of(store.load(2, LIKE)) == 2
+    assert store.best_step() == 1
+    store.save(2, small(2), 0.9)
+    assert store.best_step() == 2
+    assert value_of(store.load(2, LIKE)) == 2
+
+
+def test_reading_alone_creates_and_removes_nothing(store: CheckpointStore, tmp_path: Path) -> None:
+    store.save(1, small(1), 0.5)
+    unfinished = store.directory / "2.orbax-checkpoint-tmp"
+    unfinished.mkdir()
+    reader = CheckpointStore(store.directory)
+    assert value_of(reader.load(reader.best_step(), LIKE)) == 1
+    reader.close()
+    assert unfinished.is_dir()
+    with pytest.raises(CheckpointError, match="train there first"):
+        CheckpointStore(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_empty_folder_has_no_checkpoint(store: CheckpointStore) -> None:

@@ -134,14 +134,15 @@ def test_init_from_starts_a_new_run_from_the_parameters_of_another(
 ) -> None:
     config = _config("--train.imitation_updates=0", "--train.num_chunks=1")
 
-    class StopAtOnce(StopRequest):
+    run_dir = tmp_path / "warm"
+
+    class StopOnceSetUp(StopRequest):
         exit_code = 143
 
         def __bool__(self) -> bool:
-            return True
+            return (run_dir / "checkpoints").exists()
 
-    run_dir = tmp_path / "warm"
-    assert train(config, run_dir, straight, StopAtOnce()) == 143
+    assert train(config, run_dir, straight, StopOnceSetUp()) == 143
     warm, source = _saved(run_dir), _saved(straight)
     params = [path for path in source if path.startswith("['learner']['params']")]
     assert params
