@@ -16,28 +16,80 @@ BELT_SPEED_PER_TICK = 8
 BELT_ITEM_GAP = 64
 """Least distance of two items on a lane in 1/256 tile (R12) [S1]."""
 
-MACHINE_SIZE = 3
-"""Side of an assembling machine in tiles [S3]."""
-
-MACHINE_SPEED_HALVES = 1
-"""Crafting speed of assembling machine 1 in halves: 1/2 (R37) [S3]."""
-
-ROTATION_PER_TICK = 140_000
-"""Inserter rotation in 1e-7 turns per tick (R20) [S3: 0.014]."""
-
-EXTENSION_PER_TICK = 8_960
-"""Inserter extension in 1/256,000 tile per tick (R20) [S3: 0.035]."""
-
-INSERTER_REACH = 1
-"""Tiles from an inserter to its pickup and drop tile (R6) [S3]."""
-
 CHEST_CYCLE_TICKS = 70
-"""Ticks of one full swing between two tiles that never block (R20): 35 out, 35 back."""
+"""Ticks of a basic inserter's swing between two tiles that never block (R20): 35 out, 35 back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A kind of inserter (R20) [S3].
+
+    Attributes:
+        prototype: the game's name.
+        reach_tiles: from the arm to its pickup and to its drop tile (R6).
+        rotation_per_tick: in 1e-7 turns.
+        extension_per_tick: in 1/256,000 tile.
+        rounds_up: whether the last step of a loaded swing may cover two steps in full (R25).
+    """
+
+    prototype: str
+    reach_tiles: int
+    rotation_per_tick: int
+    extension_per_tick: int
+    rounds_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A kind of assembling machine or furnace (R37) [S3].
+
+    Attributes:
+        prototype: the game's name.
+        size: side of the square footprint, tiles.
+        speed_quarters: crafting speed in quarters.
+        smelts: whether it takes furnace recipes instead of assembling recipes.
+    """
+
+    prototype: str
+    size: int
+    speed_quarters: int
+    smelts: bool = False
+
+
+ARMS: dict[str, Arm] = {
+    arm.prototype: arm
+    for arm in (
+        Arm("inserter", 1, 140_000, 8_960),
+        Arm("burner-inserter", 1, 130_000, 8_960),
+        Arm("long-handed-inserter", 2, 200_000, 12_800, rounds_up=True),
+        Arm("fast-inserter", 1, 400_000, 25_600),
+    )
+}
+"""Inserters by prototype name."""
+
+MACHINES: dict[str, Machine] = {
+    machine.prototype: machine
+    for machine in (
+        Machine("assembling-machine-1", 3, 2),
+        Machine("assembling-machine-2", 3, 3),
+        Machine("assembling-machine-3", 3, 5),
+        Machine("stone-furnace", 2, 4, smelts=True),
+        Machine("steel-furnace", 2, 8, smelts=True),
+        Machine("electric-furnace", 3, 8, smelts=True),
+    )
+}
+"""Assembling machines and furnaces by prototype name."""
+
+TASK_MACHINE = MACHINES["assembling-machine-1"]
+"""The machine that tasks place."""
+
+MACHINE_SIZE = TASK_MACHINE.size
+"""Its side in tiles [S3]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One craft of an assembling machine.
+    """One craft of an assembling machine or furnace.
 
     Attributes:
         product: item name; also the recipe's name.
@@ -53,14 +105,13 @@ class Recipe:
     stack_size: int
     ingredients: tuple[tuple[str, int], ...]
 
-    @property
-    def craft_ticks(self) -> int:
-        """Ticks of one craft in an assembling machine 1 (R37)."""
-        return TICKS_PER_S * self.time_tenths_s * 2 // (10 * MACHINE_SPEED_HALVES)
+    def craft_ticks(self, machine: Machine) -> int:
+        """Ticks of one craft (R37)."""
+        return TICKS_PER_S * 4 * self.time_tenths_s // (10 * machine.speed_quarters)
 
-    def ingredient_limit(self, amount: int) -> int:
+    def ingredient_limit(self, amount: int, machine: Machine) -> int:
         """Items of an ingredient that arms keep in the machine (R38) [S3, S4]."""
-        speed_hundredths = 100 * MACHINE_SPEED_HALVES // 2
+        speed_hundredths = 25 * machine.speed_quarters
         crafts = -(-1166 * speed_hundredths // (10_000 * self.time_tenths_s)) + 1
         return amount * min(100, max(2, crafts))
 
@@ -72,7 +123,7 @@ def _recipe(
     return Recipe(product, time_tenths_s, per_craft, stack, named)
 
 
-# The recipe table of the game rules (section 4) [S3], products of an assembling machine.
+# The recipe table of the game rules (section 4) [S3].
 _TABLE = (
     _recipe("iron-gear-wheel", 5, 1, 100, iron_plate=2),
     _recipe("copper-cable", 5, 2, 200, copper_plate=1),
@@ -95,10 +146,23 @@ _TABLE = (
     _recipe("stone-furnace", 5, 1, 50, stone=5),
 )
 
+_SMELTING = (
+    _recipe("iron-plate", 32, 1, 100, iron_ore=1),
+    _recipe("copper-plate", 32, 1, 100, copper_ore=1),
+    _recipe("stone-brick", 32, 1, 100, stone=2),
+    _recipe("steel-plate", 160, 1, 100, iron_plate=5),
+)
+
 RECIPES: dict[str, Recipe] = {recipe.product: recipe for recipe in _TABLE}
-"""Recipes by name."""
+"""Recipes of assembling machines by name."""
+
+SMELTING: dict[str, Recipe] = {recipe.product: recipe for recipe in _SMELTING}
+"""Recipes of furnaces by name."""
 
 ITEMS: tuple[str, ...] = tuple(
-    sorted(set(RECIPES) | {item for recipe in _TABLE for item, _ in recipe.ingredients})
+    sorted(
+        {recipe.product for recipe in _TABLE + _SMELTING}
+        | {item for recipe in _TABLE + _SMELTING for item, _ in recipe.ingredients}
+    )
 )
 """All item names that occur in a recipe, sorted."""

@@ -1,16 +1,12 @@
-"""A layout: ports and entities on a grid, and its JSON form (R3-R5). Jax-free.
+"""A layout: ports and entities on a grid (R3-R6). Jax-free.
 
-`Layout` is what the verifier reads, the renderer draws and files hold. Entities supported by
-this version: belt, source, sink, inserter, asm (assembling machine 1).
+`Layout` is what the verifier reads, the renderer draws and files hold (`layout_json`).
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-from envs.catalogue import MACHINE_SIZE, RECIPES
+from envs.catalogue import ARMS, MACHINES, RECIPES, SMELTING, Recipe
 from envs.errors import UserError
 
 NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3
@@ -23,8 +19,30 @@ DEFAULT_SIZE = 12
 MAX_SIZE = 1_000
 """Longest side of a grid, tiles; tables grow with the area."""
 
-KINDS = ("belt", "source", "sink", "inserter", "asm")
-_TYPES = {"inserter": ("inserter",), "asm": ("assembling-machine-1",)}
+PROTOTYPES: dict[str, tuple[str, ...]] = {
+    "belt": ("transport-belt",),
+    "source": ("transport-belt",),
+    "sink": ("transport-belt",),
+    "inserter": tuple(ARMS),
+    "asm": tuple(name for name, machine in MACHINES.items() if not machine.smelts),
+    "furnace": tuple(name for name, machine in MACHINES.items() if machine.smelts),
+    "chest_src": ("wooden-chest",),
+    "chest_sink": ("wooden-chest",),
+}
+"""The game's entities for each kind, the default first."""
+
+KINDS = tuple(PROTOTYPES)
+BELT_KINDS = ("belt", "source", "sink")
+DIRECTED_KINDS = (*BELT_KINDS, "inserter")
+MACHINE_KINDS = ("asm", "furnace")
+SINK_KINDS = ("sink", "chest_sink")
+ITEM_FIELDS = {
+    "source": ("left", "right"),
+    "sink": ("item",),
+    "chest_src": ("item",),
+    "chest_sink": ("item",),
+}
+"""Fields that hold item names, by kind."""
 
 
 class LayoutError(UserError):
@@ -33,14 +51,15 @@ class LayoutError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One entity. `x`, `y`: its tile, for an asm the top-left of its 3x3 tiles.
+    """One entity. `x`, `y`: its tile, for a machine the top-left one of its footprint.
 
     Attributes:
         kind: one of `KINDS`.
-        direction: flow of a belt, source or sink; drop side of an inserter; None for an asm.
-        recipe: product made by an asm, None if it has no recipe (R41).
-        item: scored item of a sink.
+        direction: flow of a belt, source or sink; drop side of an inserter; None for others.
+        recipe: product made by a machine, None if it has no recipe (R41).
+        item: scored item of a sink or chest_sink; what a chest_src gives.
         left, right: items fed into the lanes of a source, None for an empty lane (R17).
+        prototype: the game's name, one of `PROTOTYPES[kind]`; filled in with the default.
     """
 
     kind: str
@@ -51,11 +70,21 @@ class Entity:
     item: str | None = None
     left: str | None = None
     right: str | None = None
+    prototype: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.prototype:
+            object.__setattr__(self, "prototype", PROTOTYPES.get(self.kind, ("",))[0])
 
     @property
     def size(self) -> int:
         """Side of the square footprint in tiles."""
-        return MACHINE_SIZE if self.kind == "asm" else 1
+        return MACHINES[self.prototype].size if self.prototype in MACHINES else 1
+
+    @property
+    def reach(self) -> int:
+        """Tiles from an inserter to its pickup and to its drop tile (R6)."""
+        return ARMS[self.prototype].reach_tiles
 
     def tiles(self) -> list[tuple[int, int]]:
         """(x, y) of every tile of the footprint."""
@@ -72,6 +101,11 @@ class Layout:
     entities: tuple[Entity, ...]
 
 
+def recipes_of(kind: str) -> Mapping[str, Recipe]:
+    """The recipes that machines of a kind can make, by name."""
+    return SMELTING if kind == "furnace" else RECIPES
+
+
 def validate(layout: Layout) -> None:
     """Raises LayoutError, naming the entity, where the layout breaks R4."""
     if not (1 <= layout.width <= MAX_SIZE and 1 <= layout.height <= MAX_SIZE):
@@ -81,6 +115,7 @@ def validate(layout: Layout) -> None:
         )
     owner: dict[tuple[int, int], Entity] = {}
     for entity in layout.entities:
+        _check(entity)
         for tile in entity.tiles():
             if not (0 <= tile[0] < layout.width and 0 <= tile[1] < layout.height):
                 raise LayoutError(
@@ -95,90 +130,23 @@ def validate(layout: Layout) -> None:
             owner[tile] = entity
 
 
-def entity_from_json(obj: Mapping[str, Any]) -> Entity:
-    """One entity of the JSON format; unknown fields are ignored (R3). Raises LayoutError."""
-    kind = obj.get("k")
-    if kind not in KINDS:
-        raise LayoutError(f"unknown entity kind {kind!r}; this version knows {', '.join(KINDS)}")
-    where = f"{kind} {dict(obj)}"
-    x, y = obj.get("x"), obj.get("y")
-    if type(x) is not int or type(y) is not int:
-        raise LayoutError(f"{where}: x and y must be whole numbers")
-    entity = Entity(kind, x, y)
-    if kind in _TYPES and obj.get("t", _TYPES[kind][0]) not in _TYPES[kind]:
+def _check(entity: Entity) -> None:
+    """Raises LayoutError where an entity alone breaks R4."""
+    where = f"{entity.kind} at ({entity.x}, {entity.y})"
+    if entity.kind not in KINDS:
+        raise LayoutError(f"unknown entity kind {entity.kind!r}; known are {', '.join(KINDS)}")
+    known = PROTOTYPES[entity.kind]
+    if entity.prototype not in known:
         raise LayoutError(
-            f"{where}: type {obj['t']!r} is not known; this version knows {', '.join(_TYPES[kind])}"
+            f"{where}: type {entity.prototype!r} is not known; known are {', '.join(known)}"
         )
-    if kind == "asm":
-        recipe = obj.get("recipe")
-        if recipe is not None and (not isinstance(recipe, str) or recipe not in RECIPES):
-            raise LayoutError(
-                f"{where}: {recipe!r} is no recipe of an assembling machine; "
-                f"known are {', '.join(RECIPES)}"
-            )
-        return replace(entity, recipe=recipe)
-    direction = obj.get("d")
-    if not isinstance(direction, str) or direction not in tuple(DIRECTION_NAMES):
-        raise LayoutError(f"{where}: direction d must be one of N, E, S, W")
-    entity = replace(entity, direction=DIRECTION_NAMES.index(direction))
-    for name in {"source": ("left", "right"), "sink": ("item",)}.get(kind, ()):
-        item = obj.get(name)
-        if item is not None and not isinstance(item, str):
-            raise LayoutError(f"{where}: {name} must be an item name or null")
-        entity = replace(entity, **{name: item})
-    return entity
-
-
-def entity_to_json(entity: Entity) -> dict[str, Any]:
-    """The JSON form of one entity (R3)."""
-    obj: dict[str, Any] = {"k": entity.kind, "x": entity.x, "y": entity.y}
-    if entity.direction is not None:
-        obj["d"] = DIRECTION_NAMES[entity.direction]
-    if entity.kind == "asm":
-        obj["recipe"] = entity.recipe
-    elif entity.kind == "source":
-        obj |= {"left": entity.left, "right": entity.right}
-    elif entity.kind == "sink":
-        obj["item"] = entity.item
-    return obj
-
-
-def layout_from_json(obj: Mapping[str, Any]) -> Layout:
-    """A validated layout from the JSON format (R3). Raises LayoutError."""
-    if not isinstance(obj, Mapping) or not isinstance(obj.get("entities"), list):
-        raise LayoutError("a layout is a JSON object with a list named 'entities'")
-    size = {name: obj.get(name, DEFAULT_SIZE) for name in ("width", "height")}
-    for name, value in size.items():
-        if type(value) is not int:
-            raise LayoutError(f"{name} is {value!r}; it must be a whole number")
-    for entry in obj["entities"]:
-        if not isinstance(entry, Mapping):
-            raise LayoutError(f"an entity is a JSON object, not {entry!r}")
-    layout = Layout(**size, entities=tuple(entity_from_json(entry) for entry in obj["entities"]))
-    validate(layout)
-    return layout
-
-
-def layout_to_json(layout: Layout) -> dict[str, Any]:
-    """The JSON form of a layout (R3)."""
-    return {
-        "width": layout.width,
-        "height": layout.height,
-        "entities": [entity_to_json(entity) for entity in layout.entities],
-    }
-
-
-def read_layout(path: Path) -> Layout:
-    """Reads one layout from a JSON file. Raises LayoutError, also for a missing or broken file."""
-    try:
-        return layout_from_json(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
+    if entity.kind in DIRECTED_KINDS and entity.direction not in (0, 1, 2, 3):
         raise LayoutError(
-            f"cannot read {path}: {error.strerror}; give a layout JSON file"
-        ) from None
-    except RecursionError:
-        raise LayoutError(f"{path} is nested too deeply; give a layout JSON file") from None
-    except LayoutError:
-        raise
-    except ValueError as error:
-        raise LayoutError(f"{path} is not JSON: {error}; give a layout JSON file") from None
+            f"{where} has direction {entity.direction!r}; give 0, 1, 2 or 3 for N, E, S or W"
+        )
+    recipes = recipes_of(entity.kind)
+    if entity.kind in MACHINE_KINDS and entity.recipe is not None and entity.recipe not in recipes:
+        raise LayoutError(
+            f"{where}: {entity.recipe!r} is no recipe of {entity.prototype}; "
+            f"known are {', '.join(recipes)}"
+        )

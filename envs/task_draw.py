@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from envs.catalogue import CHEST_CYCLE_TICKS, RECIPES, TICKS_PER_S, Recipe
+from envs.catalogue import CHEST_CYCLE_TICKS, RECIPES, TASK_MACHINE, TICKS_PER_S, Recipe
 from envs.layout import DIRECTION_VECTORS
 from envs.task_spec import Port
 
@@ -101,7 +101,7 @@ def products_per_s(
         for count, amount in zip(counts[:-1], amounts, strict=True)
     ]
     output = TICKS_PER_S / CHEST_CYCLE_TICKS * counts[-1]
-    return min(output, min(TICKS_PER_S / recipe.craft_ticks, *inputs) * recipe.products_per_craft)
+    return min(output, min(TICKS_PER_S / recipe.craft_ticks(TASK_MACHINE), *inputs) * recipe.products_per_craft)
 
 
 @lru_cache

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, UInt8
 
 from envs.actions import NUM_ROTATIONS
-from envs.catalogue import RECIPES
+from envs.catalogue import RECIPES, TASK_MACHINE
 from envs.errors import UserError
 from envs.task_spec import Placement, TaskSpec
 
@@ -172,7 +172,7 @@ def _recipe_arrays(spec: TaskSpec, shape: EnvShape, slot: Mapping[str, int]) -> 
         for item, amount in recipe.ingredients:
             ingredients[index, slot[item]] = amount
         products[index, slot[name]] = recipe.products_per_craft
-        craft_ticks[index] = recipe.craft_ticks
+        craft_ticks[index] = recipe.craft_ticks(TASK_MACHINE)
     return {"ingredients": ingredients, "products": products, "craft_ticks": craft_ticks}
 
 

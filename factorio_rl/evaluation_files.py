@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from envs.labels import rate_text
-from envs.layout import layout_to_json
+from envs.layout_json import layout_to_json
 from envs.render import render_png, render_sheet, render_text
 from envs.task_spec import TaskSpec, layout_of
 from factorio_rl.evaluation import Evaluation

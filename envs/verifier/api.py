@@ -12,8 +12,7 @@ from itertools import repeat
 
 from envs.layout import Layout, LayoutError
 from envs.verifier.compile import compile_layout
-from envs.verifier.reach import can_reach
-from envs.verifier.recurrence import Run, run
+from envs.verifier.recurrence import Run, SinkRun, run, run_sink
 from envs.verifier.report import Verified, per_second, verified
 from envs.verifier.targets import targets
 
@@ -33,7 +32,7 @@ def verify(layout: Layout, tick_cap: int = TICK_CAP) -> Verified:
     """
     _check_cap(tick_cap)
     plan, rows = compile_layout(layout)
-    return verified(rows, Run(*run(plan, targets(), tick_cap, True)))
+    return verified(rows, plan, Run(*run(plan, targets(), tick_cap)))
 
 
 def verify_many(
@@ -63,10 +62,11 @@ def score_rate(layout: Layout, tick_cap: int = TICK_CAP) -> Fraction | None:
             f"the layout has {len(rows.sinks)} sinks; a score needs one sink with a scored item"
         )
     item = rows.items.index(rows.sinks[0].item)
-    if not can_reach(plan, 0, item):
-        return Fraction(0)
-    result = Run(*run(plan, targets(), tick_cap, False))
-    return per_second(int(result.counts[0, item]), result.window) if result.period else None
+    result = SinkRun(*run_sink(plan, targets(), tick_cap, 0, item))
+    if not result.period.all():
+        return None
+    shares = zip(result.counts, result.period, strict=True)
+    return sum((per_second(int(count), int(period)) for count, period in shares), Fraction(0))
 
 
 def score_rates(

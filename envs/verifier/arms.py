@@ -20,8 +20,8 @@ from envs.verifier.targets import HALF, LENGTH_PER_POSITION, QUARTER, TURN
 
 
 @inlined
-def step(info, arm, angle, length):
-    """R23: one tick towards a point; whether the arm arrives."""
+def step(info, arm, angle, length, near):
+    """R23, R25: one tick towards a point; whether the arm arrives."""
     reach = length - arm.length
     there = abs(reach) < 2 * info.extension
     if there:
@@ -33,7 +33,7 @@ def step(info, arm, angle, length):
         turn -= TURN
     elif turn <= -HALF:
         turn += TURN
-    if abs(turn) <= info.rotation or (there and abs(turn) < 2 * info.rotation):
+    if abs(turn) <= info.rotation or (there and abs(turn) < near):
         arm.angle = angle
         return there
     moved = arm.angle + (info.rotation if turn > 0 else -info.rotation)
@@ -117,7 +117,7 @@ def _act_on_belt(plan, targets, state, info, arm):
     if position == NONE:
         _choose(plan, state, info, arm)
         if arm.chase == CHASE_NOTHING:
-            if step(info, arm, info.pick_angle, info.pick_length):
+            if step(info, arm, info.pick_angle, info.pick_length, info.near):
                 arm.phase = WAIT_PICK
             return
         position = _chased_position(plan, state, info, arm)
@@ -125,36 +125,45 @@ def _act_on_belt(plan, targets, state, info, arm):
     lane = arm.chase - CHASE_LEFT
     angle = targets.angle[info.reach - 1, info.group, lane, position] + info.pick_angle
     length = targets.length[info.reach - 1, info.group, lane, position]
-    if step(info, arm, angle - TURN if angle >= TURN else angle, length):
+    if step(info, arm, angle - TURN if angle >= TURN else angle, length, info.near):
         chain = plan.lanes[info.from_lane + lane].chain
         arm.held = take(plan, state, chain, arm.index)
         arm.chase, arm.phase = CHASE_NOTHING, CARRY
+        arm.picked += 1
+        arm.picked_left += 1 - lane
 
 
 @inlined
 def _pick_product(plan, state, info, arm):
-    """R31."""
-    machine = state.machines[info.from_machine]
-    product = plan.machines[info.from_machine].product
-    if machine.made > 0 and _wants(plan, state, info.to_machine, product):
-        machine.made -= 1
-        arm.held, arm.phase = product, CARRY
-    else:
+    """R31: from a machine or a chest."""
+    item, there = info.from_item, info.from_item != NONE
+    if info.from_machine != NONE:
+        item = plan.machines[info.from_machine].product
+        there = state.machines[info.from_machine].made > 0
+    if not there or not _wants(plan, state, info.to_machine, item):
         arm.phase = WAIT_PICK
+        return
+    if info.from_machine != NONE:
+        state.machines[info.from_machine].made -= 1
+    arm.held, arm.phase = item, CARRY
+    arm.picked += 1
 
 
 @inlined
 def _drop(plan, state, info, arm):
     """R33."""
     done = True
-    if info.to_machine == NONE:
+    if info.to_lane != NONE:
         done = put(plan, state, info.to_lane, info.to_position, info.to_position, arm.held)
+    elif info.to_sink != NONE:
+        state.delivered[info.to_sink, arm.held] += 1
     else:
         for slot in range(plan.machines[info.to_machine].needs):
             if plan.needs[info.to_machine, slot].item == arm.held:
                 state.stock[info.to_machine, slot] += 1
     if done:
         arm.held, arm.phase = NONE, RETURN
+        arm.dropped += 1
     else:
         arm.phase = WAIT_DROP
 
@@ -165,11 +174,13 @@ def _act(plan, targets, state, info, arm):
     if arm.phase == WAIT_DROP:
         _drop(plan, state, info, arm)
     elif arm.phase == CARRY:
-        if step(info, arm, info.drop_angle, info.drop_length):
+        if step(info, arm, info.drop_angle, info.drop_length, info.near_loaded):
             _drop(plan, state, info, arm)
-    elif info.from_machine == NONE:
+    elif info.from_lane != NONE:
         _act_on_belt(plan, targets, state, info, arm)
-    elif arm.phase == WAIT_PICK or step(info, arm, info.pick_angle, info.pick_length):
+    elif arm.phase == WAIT_PICK or step(
+        info, arm, info.pick_angle, info.pick_length, info.near
+    ):
         _pick_product(plan, state, info, arm)
 
 

@@ -42,7 +42,9 @@ def first_above(position, low, high, coordinate):
 @inlined
 def _shift_chases(plan, state, number, index, by):
     """Keeps arms on their items when indices of a chain from `index` on change."""
-    for a in range(len(state.arms)):
+    first = plan.chains[number].first_picker
+    for at in range(first, first + plan.chains[number].picker_count):
+        a = plan.pickers[at]
         arm = state.arms[a]
         if arm.chase == CHASE_NOTHING or arm.chase == CHASE_GONE or arm.index < index:
             continue
@@ -75,6 +77,7 @@ def _pop_front(plan, state, number):
     chain = state.chains[number]
     chain.first += 1
     chain.count -= 1
+    chain.left += 1
     chain.settled = 0
     base = plan.chains[number].base
     if chain.first - base < SPARE:
@@ -92,7 +95,9 @@ def take(plan, state, number, index):
     """Removes the item at an index of a chain and returns it (R29)."""
     chain = state.chains[number]
     item = state.item[index]
-    for a in range(len(state.arms)):
+    first = plan.chains[number].first_picker
+    for at in range(first, first + plan.chains[number].picker_count):
+        a = plan.pickers[at]
         arm = state.arms[a]
         if arm.chase == CHASE_NOTHING or arm.chase == CHASE_GONE or arm.index != index:
             continue
@@ -278,6 +283,7 @@ def _feed(plan, state, number):
     feed = min(chain.feed, feed)
     if feed < FEED_START:
         _insert(plan, state, number, end, feed + edge, info.source_item)
+        chain.fed += 1
         feed += GAP
     chain.feed = feed
 

@@ -30,6 +30,7 @@ def run_machines(plan, state):
             for slot in range(info.needs):
                 state.stock[number, slot] -= plan.needs[number, slot].amount
             machine.remaining = info.craft_ticks
+            machine.crafts += 1
 
 
 @outlined

@@ -131,16 +131,13 @@ def _collect(lanes, behind, front, number):
 
 @allocating
 def build_chains(lanes):
-    """CHAIN records numbered by R14, and the length of the item arrays.
-
-    Items of a chain have different coordinates, so a chain never holds more than its length.
-    """
+    """CHAIN records numbered by R14."""
     behind = np.full(len(lanes), NONE, np.int32)
     for lane in range(len(lanes)):
         if lanes[lane].length and lanes[lane].link == CONTINUE:
             behind[lanes[lane].target] = lane
     chains = np.zeros(len(lanes), CHAIN)
-    count, base = 0, 0
+    count = 0
     for is_loop in range(2):
         for lane in range(len(lanes)):
             if lanes[lane].length == 0 or lanes[lane].chain != NONE:
@@ -148,12 +145,11 @@ def build_chains(lanes):
             if not is_loop and lanes[lane].link == CONTINUE:
                 continue
             chain = chains[count]
-            chain.is_loop, chain.front, chain.base = is_loop, lane, base
+            chain.is_loop, chain.front = is_loop, lane
             chain.sink = chain.source_item = NONE
             chain.total = _collect(lanes, behind, lane, count)
-            base += chain.total + SPARE
             count += 1
-    return chains[:count].copy(), base
+    return chains[:count].copy()
 
 
 @allocating

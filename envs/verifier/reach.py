@@ -6,7 +6,7 @@ and room are ignored, so the sets are never too small: an item missing at a sink
 
 import numpy as np
 
-from envs.verifier.jit import entry, outlined, source_stamp
+from envs.verifier.jit import allocating, outlined
 from envs.verifier.records import CONTINUE, NONE, SIDELOAD
 
 LAST_BIT = 62
@@ -48,47 +48,45 @@ def _flow(plan, on_lane):
 
 
 @outlined
-def _carry(plan, on_lane, in_machine):
+def _carry(plan, on_lane, in_machine, in_sink):
     """What an arm can pick up reaches its drop; whether any set has grown."""
     grown = False
     for number in range(len(plan.arms)):
         arm = plan.arms[number]
-        if arm.from_machine == NONE:
+        if arm.from_lane != NONE:
             items = on_lane[arm.from_lane] | on_lane[arm.from_lane + 1]
+        elif arm.from_machine == NONE:
+            items = _bit(arm.from_item) if arm.from_item != NONE else np.int64(0)
         else:
             wanted = _ingredients(plan, arm.from_machine)
             makes = wanted != 0 and in_machine[arm.from_machine] == wanted
             items = _bit(plan.machines[arm.from_machine].product) if makes else np.int64(0)
-        if arm.to_machine == NONE:
+        if arm.to_lane != NONE:
             grown |= _add(on_lane, arm.to_lane, items)
+        elif arm.to_sink != NONE:
+            grown |= _add(in_sink, arm.to_sink, items)
         else:
             wanted = _ingredients(plan, arm.to_machine)
             grown |= _add(in_machine, arm.to_machine, items & wanted)
     return grown
 
 
-def _make_can_reach(stamp: str):
-    @entry
-    def can_reach(plan, sink, item):
-        _ = stamp
-        on_lane = np.zeros(len(plan.lanes), np.int64)
-        in_machine = np.zeros(len(plan.machines), np.int64)
-        for number in range(len(plan.chains)):
-            chain = plan.chains[number]
-            if chain.source_item != NONE:
-                on_lane[chain.source_lane] = _bit(chain.source_item)
-        grown = True
-        while grown:
-            grown = _flow(plan, on_lane)
-            grown |= _carry(plan, on_lane, in_machine)
-        for number in range(len(plan.chains)):
-            chain = plan.chains[number]
-            if chain.sink == sink and on_lane[chain.front] & _bit(item):
-                return True
-        return False
-
-    return can_reach
-
-
-can_reach = _make_can_reach(source_stamp())
-"""can_reach(plan, sink, item) -> bool: False only if the item can never arrive at the sink."""
+@allocating
+def can_reach(plan, sink, item):
+    """False only if the item can never arrive at the sink of a part."""
+    on_lane = np.zeros(len(plan.lanes), np.int64)
+    in_machine = np.zeros(len(plan.machines), np.int64)
+    in_sink = np.zeros(len(plan.sinks), np.int64)
+    for number in range(len(plan.chains)):
+        chain = plan.chains[number]
+        if chain.source_item != NONE:
+            on_lane[chain.source_lane] = _bit(chain.source_item)
+    grown = True
+    while grown:
+        grown = _flow(plan, on_lane)
+        grown |= _carry(plan, on_lane, in_machine, in_sink)
+    for number in range(len(plan.chains)):
+        chain = plan.chains[number]
+        if chain.sink != NONE:
+            in_sink[chain.sink] |= on_lane[chain.front]
+    return (in_sink[sink] & _bit(item)) != 0

@@ -1,14 +1,16 @@
 """Flat integer records that the compiled verifier works on.
 
 A `Plan` holds what never changes while a layout runs, a `State` what does. `compile.py` makes
-plans, `state.py` makes, packs and compares states. Lane id = 2 * (y * width + x) + lane.
+plans, `parts.py` cuts them into independent parts, `state.py` makes, packs and compares
+states. Lane id = 2 * (y * width + x) + lane. Numbers of chains, arms, machines and sinks inside the
+records count from the first one of their part.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-BELT, SOURCE, SINK, INSERTER, ASM = range(5)
+BELT, SOURCE, SINK, INSERTER, ASM, FURNACE, CHEST_SRC, CHEST_SINK = range(8)
 """Entity kinds by number, in the order of `layout.KINDS`."""
 
 DEAD_END, CONTINUE, SIDELOAD, DRAIN = range(4)
@@ -43,22 +45,29 @@ CHAIN = np.dtype(
         ("sink", np.int32),
         ("source_item", np.int32),
         ("source_lane", np.int32),  # lane id of the source that feeds the chain
+        ("first_picker", np.int32),  # index in `Plan.pickers`
+        ("picker_count", np.int32),
     ]
 )
 
 ARM = np.dtype(
     [
+        ("tile", np.int32),  # y * width + x
         ("facing", np.int32),  # direction of the pickup tile (R21)
         ("reach", np.int32),
         ("rotation", np.int32),
         ("extension", np.int32),
+        ("near", np.int32),  # turns below this end a swing once the length is right (R23)
+        ("near_loaded", np.int32),  # the same with an item in hand (R25)
         ("from_machine", np.int32),
         ("from_lane", np.int32),  # left lane of the pickup tile
+        ("from_item", np.int32),  # what a chest gives
         ("group", np.int32),  # first index of the target tables (R22)
         ("first_lane", np.int32),  # lane looked at first (R27)
         ("to_machine", np.int32),
         ("to_lane", np.int32),
         ("to_position", np.int32),
+        ("to_sink", np.int32),  # number of a chest that counts what it gets
         ("pick_angle", np.int32),
         ("pick_length", np.int32),
         ("drop_angle", np.int32),
@@ -68,11 +77,22 @@ ARM = np.dtype(
 
 MACHINE = np.dtype(
     [
+        ("tile", np.int32),  # top-left one, y * width + x
         ("product", np.int32),
         ("craft_ticks", np.int32),
         ("per_craft", np.int32),
         ("stop_level", np.int32),
         ("needs", np.int32),  # number of ingredients, 0 without a recipe
+    ]
+)
+
+PART = np.dtype(
+    [
+        ("chains", np.int32),  # where the part's chains end; they begin where the last part's end
+        ("arms", np.int32),
+        ("machines", np.int32),
+        ("sinks", np.int32),
+        ("capacity", np.int32),  # length of the part's item arrays
     ]
 )
 
@@ -86,6 +106,8 @@ CHAIN_STATE = np.dtype(
         ("drained", np.int32),  # z of R18
         ("settled", np.int32),  # items in front that stand packed against a blocked end
         ("squeezed", np.int32),  # no item behind this index is closer than 64 to the one ahead
+        ("fed", np.int32),  # items that the source has put on, a count outside the game's state
+        ("left", np.int32),  # items gone over the downstream edge or once round, likewise
     ]
 )
 
@@ -97,10 +119,19 @@ ARM_STATE = np.dtype(
         ("held", np.int32),
         ("chase", np.int32),
         ("index", np.int32),  # of the chased item in the item arrays
+        ("picked_left", np.int32),  # picks from the left lane, a count outside the game's state
+        ("picked", np.int32),  # all picks, likewise
+        ("dropped", np.int32),  # all drops, likewise
     ]
 )
 
-MACHINE_STATE = np.dtype([("remaining", np.int32), ("made", np.int32)])
+MACHINE_STATE = np.dtype(
+    [
+        ("remaining", np.int32),
+        ("made", np.int32),
+        ("crafts", np.int32),  # crafts begun, a count outside the game's state
+    ]
+)
 
 
 RecordArray = Any
@@ -112,21 +143,27 @@ class Plan(NamedTuple):
 
     Attributes:
         lanes: `[2 * tiles]` LANE.
-        chains: `[C]` CHAIN; open chains, then loops, numbered by R14.
-        order: `[C]` int32, chains in moving order (R14).
-        arms: `[A]` ARM, in acting order (R34).
+        chains: `[C]` CHAIN; of each part open chains, then loops, numbered by R14.
+        order: `[C]` int32, chains of each part in moving order (R14).
+        arms: `[A]` ARM, of each part in acting order (R34).
+        pickers: int32, for each chain the arms that pick from it.
         machines: `[M]` MACHINE.
         needs: `[M, K]` NEED.
-        sizes: `[3]` int64: length of the item arrays, number of sinks, number of item names.
+        sinks: `[S]` int32, for each part the sinks that its items reach, by number in the layout.
+        parts: `[P]` PART, independent of one another; within one part, that part alone.
+        items: `[1]` int64, number of item names.
     """
 
     lanes: RecordArray
     chains: RecordArray
     order: np.ndarray
     arms: RecordArray
+    pickers: np.ndarray
     machines: RecordArray
     needs: RecordArray
-    sizes: np.ndarray
+    sinks: np.ndarray
+    parts: RecordArray
+    items: np.ndarray
 
 
 class State(NamedTuple):

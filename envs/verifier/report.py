@@ -1,12 +1,16 @@
 """Results of the verifier: exact rates as fractions (R43, R46, R47). Jax-free."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from envs.catalogue import TICKS_PER_S
 from envs.verifier.encode import Rows
 from envs.verifier.recurrence import Run
+from envs.verifier.records import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +20,7 @@ class SinkRate:
     Attributes:
         x, y: the sink's tile.
         item: item name.
-        rate: exact, or the estimate of R47 when the result is not exact.
+        rate: exact, or the estimate of R47 where a part that reaches the sink did not recur.
         lower, upper: equal to `rate` when exact, else the bounds of R47 on the windowed mean.
     """
 
@@ -35,8 +39,9 @@ class Verified:
     Attributes:
         rates: for each sink, in row-major order, its scored item and every item that it received,
             by name.
-        exact: whether the state recurred within the tick cap, so that the rates are exact.
-        ticks: ticks simulated until the repeat was found, or the tick cap.
+        exact: whether every part's state recurred within the tick cap, so that all rates are
+            exact. A rate whose bounds are equal is exact in any case.
+        ticks: ticks simulated until the last part's repeat was found, or the tick cap.
         transient_ticks: first tick whose state recurs (R45), None when not exact.
         period_ticks: least period (R45), None when not exact.
     """
@@ -70,23 +75,34 @@ def per_second(count: int, ticks: int) -> Fraction:
     return Fraction(TICKS_PER_S * count, ticks)
 
 
-def verified(rows: Rows, result: Run) -> Verified:
+def verified(rows: Rows, plan: Plan, result: Run) -> Verified:
     """The result of a run as a report."""
-    exact = result.period > 0
-    slack = 0 if exact else 1
+    part_of_row = np.searchsorted(plan.parts["sinks"], np.arange(len(plan.sinks)), side="right")
     rates = []
     for number, sink in enumerate(rows.sinks):
-        seen = {rows.items[item] for item in result.totals[number].nonzero()[0]}
+        at_sink = [int(row) for row in np.flatnonzero(plan.sinks == number)]
+        seen = {rows.items[item] for row in at_sink for item in result.totals[row].nonzero()[0]}
         for name in sorted(seen | ({sink.item} if sink.item is not None else set())):
-            count = int(result.counts[number, rows.items.index(name)])
-            rate, lower, upper = (
-                per_second(max(0, count + change), result.window) for change in (0, -slack, slack)
-            )
+            item = rows.items.index(name)
+            shares = [_share(result, int(part_of_row[row]), row, item) for row in at_sink]
+            rate, lower, upper = (sum((s[k] for s in shares), Fraction(0)) for k in range(3))
             rates.append(SinkRate(sink.x, sink.y, name, rate, lower, upper))
+    exact = bool(np.all(result.period > 0))
     return Verified(
         tuple(rates),
         exact,
-        result.ticks,
-        result.transient if exact else None,
-        result.period if exact else None,
+        int(result.ticks.max(initial=0)),
+        int(result.transient.max(initial=1)) if exact else None,
+        math.lcm(*map(int, result.period)) if exact else None,
+    )
+
+
+def _share(result: Run, part: int, row: int, item: int) -> tuple[Fraction, Fraction, Fraction]:
+    """What one part brings to a sink: items per second with lower and upper bound (R46, R47)."""
+    count, window = int(result.counts[row, item]), int(result.window[part])
+    slack = 0 if result.period[part] else 1
+    return (
+        per_second(count, window),
+        per_second(max(0, count - slack), window),
+        per_second(count + slack, window),
     )

@@ -31,8 +31,8 @@ ARM_START_LENGTH = 179_200
 
 @allocating
 def start(plan):
-    """The state before the first tick."""
-    capacity, sinks, items = plan.sizes
+    """The state of a part before the first tick."""
+    capacity = plan.parts[0].capacity
     chains = np.zeros(len(plan.chains), CHAIN_STATE)
     for number in range(len(chains)):
         chain = chains[number]
@@ -51,7 +51,7 @@ def start(plan):
         arms,
         np.zeros(len(plan.machines), MACHINE_STATE),
         np.zeros(plan.needs.shape, np.int32),
-        np.zeros((sinks, items), np.int64),
+        np.zeros((len(plan.sinks), plan.items[0]), np.int64),
     )
 
 
