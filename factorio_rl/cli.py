@@ -1,4 +1,4 @@
-"""The command lines: `train.py` and `python -m factorio_rl evaluate | verify | render`.
+"""The command lines: `train.py` and `python -m factorio_rl evaluate | verify | export | render`.
 
 In: arguments. Out: an exit code: 0 done, 2 bad config or input, 3 non-finite training, 4 no good
 checkpoint, 130 or 143 stopped by a signal and saved. Every command imports what it needs when it
@@ -7,18 +7,14 @@ runs, so that `verify` starts at once.
 
 import argparse
 import io
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from envs.errors import UserError
-from factorio_rl import __version__
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from factorio_rl import __version__, export_command, render_command, verify_command
 
 
 def train_main(arguments: Sequence[str]) -> int:
@@ -84,55 +80,17 @@ def _evaluate(options: argparse.Namespace) -> int:
     )
 
 
-def _verify(options: argparse.Namespace) -> int:
-    from envs.layout import read_layout
-    from envs.verifier import verify
-    from envs.verifier.report import to_json
+class _Parser(argparse.ArgumentParser):
+    """Reports a wrong argument as every other error is reported: in one line."""
 
-    verified = verify(read_layout(options.layout))
-    if options.json:
-        print(json.dumps(to_json(verified)))
-        return 0
-    if not verified.rates:
-        print("the layout has no sink with an item")
-    for sink in verified.rates:
-        print(f"({sink.x}, {sink.y})  {sink.item}: {sink.rate} = {float(sink.rate):.6g} items/s")
-    if not verified.exact:
-        print(f"not exact: no state recurred within {verified.ticks:,} ticks")
-    return 0
-
-
-def _render(options: argparse.Namespace) -> int:
-    from envs.labels import rate_text, short_name
-    from envs.layout import read_layout
-    from envs.render import render_png, render_text
-    from envs.verifier import verify
-
-    layout = read_layout(options.layout)
-    verified = verify(layout)
-    rates = [f"{short_name(sink.item)} {rate_text(sink.rate)}" for sink in verified.rates]
-    caption = ", ".join(rates) if verified.exact else f"not exact: {', '.join(rates)}"
-    if options.png is None:
-        print(render_text(layout, caption=caption))
-    else:
-        _save_picture(render_png(layout, caption=caption), options.png)
-        print(f"wrote {options.png}")
-    return 0
-
-
-def _save_picture(picture: "Image", path: Path) -> None:
-    try:
-        picture.save(path)
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"cannot write the picture {path}: {error}; give a path that ends in .png"
-        ) from None
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message}; see {self.prog} --help")
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="python -m factorio_rl",
-        description="Score agents, verify layouts, draw them. Training: train.py --help",
+        description="Score agents; verify, export and draw layouts. Training: train.py --help",
         formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=_versions())
@@ -148,15 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     evaluate.add_argument("--json", action="store_true", help="print the report as JSON")
 
-    verify = commands.add_parser("verify", help="print the exact rates of a layout")
-    verify.set_defaults(run=_verify)
-    verify.add_argument("layout", type=Path, help="layout JSON file")
-    verify.add_argument("--json", action="store_true", help="print one JSON object")
-
-    render = commands.add_parser("render", help="draw a layout with its exact rates")
-    render.set_defaults(run=_render)
-    render.add_argument("layout", type=Path, help="layout JSON file")
-    render.add_argument("--png", type=Path, help="write a picture; without it, text is printed")
+    for command in (verify_command, export_command, render_command):
+        command.add_parser(commands)
     return parser
 
 

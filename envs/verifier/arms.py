@@ -178,9 +178,7 @@ def _act(plan, targets, state, info, arm):
             _drop(plan, state, info, arm)
     elif info.from_lane != NONE:
         _act_on_belt(plan, targets, state, info, arm)
-    elif arm.phase == WAIT_PICK or step(
-        info, arm, info.pick_angle, info.pick_length, info.near
-    ):
+    elif arm.phase == WAIT_PICK or step(info, arm, info.pick_angle, info.pick_length, info.near):
         _pick_product(plan, state, info, arm)
 
 

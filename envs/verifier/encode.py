@@ -32,9 +32,7 @@ _ITEM = {item: number for number, item in enumerate(ITEMS)}
 _CRAFT = {
     (machine.prototype, recipe.product): number for number, (machine, recipe) in enumerate(_CRAFTS)
 }
-_PROTOTYPE = {
-    name: number for table in (ARMS, MACHINES) for number, name in enumerate(table)
-}
+_PROTOTYPE = {name: number for table in (ARMS, MACHINES) for number, name in enumerate(table)}
 
 
 class Rows(NamedTuple):
@@ -52,7 +50,7 @@ class Rows(NamedTuple):
 
 
 def recipe_tables() -> tuple[np.ndarray, np.ndarray]:
-    """int32 `[R, 5]` in the order of MACHINE's fields after `tile`, `[R, MAX_NEEDS, 3]` in NEED's."""
+    """int32 `[R, 5]` as MACHINE's fields after `tile`, and `[R, MAX_NEEDS, 3]` as NEED's."""
     machines = np.empty((len(_CRAFTS), 5), np.int32)
     needs = np.zeros((len(_CRAFTS), MAX_NEEDS, 3), np.int32)
     for number, (machine, recipe) in enumerate(_CRAFTS):

@@ -62,10 +62,12 @@ class SinkRun(NamedTuple):
     """What runs of the parts that can bring an item to a sink found; Q such parts.
 
     Attributes:
+        ticks: `[Q]` int64 ticks simulated; time in which machines only fill up is skipped.
         period: `[Q]` int64, 0 when no repeat was found.
         counts: `[Q]` int64 items delivered in one period.
     """
 
+    ticks: np.ndarray
     period: np.ndarray
     counts: np.ndarray
 
@@ -177,13 +179,11 @@ def _find_transient(plan, targets, words, marks, m, period):
 
 @allocating
 def _run_part(plan, targets, tick_cap, with_transient):
-    """Ticks, transient (-1 if not asked for), period, window, counts and totals of one part."""
+    """One part: ticks simulated, transient (-1 if not asked for), period, window, counts, totals."""
     state = start(plan)
     ticks, starts = np.zeros(MAX_MARKS, np.int64), np.zeros(MAX_MARKS + 1, np.int64)
     signatures, but_products = np.empty(MAX_MARKS, np.uint64), np.empty(MAX_MARKS, np.uint64)
-    marks = Marks(
-        ticks, signatures, but_products, starts, np.zeros((2, FILTER_SIZE), np.uint8)
-    )
+    marks = Marks(ticks, signatures, but_products, starts, np.zeros((2, FILTER_SIZE), np.uint8))
     words = np.empty(4096, np.int32)
     half, count = state.delivered.copy(), 0
     tick, steps, mark_due, may_skip, first = 0, 0, 0, not with_transient, 0
@@ -200,7 +200,7 @@ def _run_part(plan, targets, tick_cap, with_transient):
             if with_transient:
                 transient = _find_transient(plan, targets, words, marks, m, period)
             counts = _delivered_since(words, starts[m + 1], state.delivered)
-            return tick, transient, period, period, counts, state.delivered
+            return steps, transient, period, period, counts, state.delivered
         if steps >= mark_due and count < MAX_MARKS:
             packed = pack(plan, state)
             words = _append(words, starts[count], packed, state.delivered)
@@ -219,7 +219,7 @@ def _run_part(plan, targets, tick_cap, with_transient):
             advance(plan, targets, state)
             tick, steps = tick + 1, steps + 1
     counts = state.delivered - half
-    return tick_cap, -1, 0, tick_cap - tick_cap // 2, counts, state.delivered
+    return steps - 1, -1, 0, tick_cap - tick_cap // 2, counts, state.delivered
 
 
 def _make_run(stamp: str):
@@ -250,17 +250,18 @@ def _make_run_sink(stamp: str):
     @entry
     def run_sink(plan, targets, tick_cap, sink, item):
         _ = stamp
-        period, counts = np.empty(len(plan.parts), np.int64), np.empty(len(plan.parts), np.int64)
-        found = 0
+        ticks, period = np.empty(len(plan.parts), np.int64), np.empty(len(plan.parts), np.int64)
+        counts, found = np.empty(len(plan.parts), np.int64), 0
         for number in range(len(plan.parts)):
             part = take_part(plan, number)
             for row in range(len(part.sinks)):
                 if part.sinks[row] != sink or not can_reach(part, row, item):
                     continue
                 result = _run_part(part, targets, tick_cap, False)
-                period[found], counts[found] = result[2], result[4][row, item]
+                ticks[found], period[found] = result[0], result[2]
+                counts[found] = result[4][row, item]
                 found += 1
-        return period[:found].copy(), counts[:found].copy()
+        return ticks[:found].copy(), period[:found].copy(), counts[:found].copy()
 
     return run_sink
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from envs.catalogue import TICKS_PER_S
 from envs.verifier.encode import Rows
-from envs.verifier.recurrence import Run
 from envs.verifier.records import Plan
+from envs.verifier.recurrence import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,175 @@
+"""What limits a layout's output, and which single change lifts it. Jax-free.
+
+A change counts only once the changed layout has been simulated to its own exact rate. Without a
+change that helps, the sentence says what stands in the way as far as it can be seen.
+"""
+
+from collections.abc import Container
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+
+from envs.layout import SINK_KINDS, Layout
+from envs.verifier.changes import Change, propose_changes
+from envs.verifier.compile import compile_layout
+from envs.verifier.diagnosis import Diagnosis
+from envs.verifier.limits import explain
+from envs.verifier.records import NONE, Plan
+from envs.verifier.recurrence import SinkRun, run_sink
+from envs.verifier.report import SinkRate, per_second
+from envs.verifier.targets import targets
+
+MAX_CHANGES = 120
+"""Most changes that are tried."""
+
+WORK_BUDGET = 200_000_000
+"""Most ticks times moving entities that trying changes may simulate: a few seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """What limits the output.
+
+    Attributes:
+        sentence: for people.
+        x, y, item: the output that it is about; None for a layout without one.
+        rate: its items per second.
+        change: in words, None if no single change that was tried helps.
+        change_x, change_y: the tile that it changes.
+        lifted_rate: exact items per second of the changed layout.
+        changes_tried: changed layouts that were simulated.
+    """
+
+    sentence: str
+    x: int | None = None
+    y: int | None = None
+    item: str | None = None
+    rate: Fraction | None = None
+    change: str | None = None
+    change_x: int | None = None
+    change_y: int | None = None
+    lifted_rate: Fraction | None = None
+    changes_tried: int = 0
+
+
+def find_bottleneck(
+    layout: Layout,
+    diagnosis: Diagnosis,
+    tick_cap: int,
+    unknown: Container[tuple[int, int]] = frozenset(),
+) -> Bottleneck:
+    """The bottleneck of the scored output with the lowest rate, of equals the first one.
+
+    Outputs at `unknown` tiles are left out.
+    """
+    scored = [rate for rate in diagnosis.verified.rates if _is_scored(layout, rate)]
+    if not scored:
+        return Bottleneck("the layout has no output with an item to count")
+    scored = [rate for rate in scored if (rate.x, rate.y) not in unknown]
+    if not scored:
+        return Bottleneck("no output has a known rate, so nothing can be said of what limits it")
+    output = min(scored, key=lambda rate: (rate.rate, rate.y, rate.x))
+    best, rate, tried = _best_change(layout, diagnosis, output, tick_cap)
+    limit = explain(layout, diagnosis, output)
+    name = f"{output.item} at ({output.x}, {output.y})"
+    if best is None:
+        verb = "delivers nothing" if output.rate == 0 else "is limited"
+        number = f"none of the {tried} single changes tried" if tried else "no single change known"
+        sentence = f"{name} {verb}: {limit}; {number} lifts it"
+        return Bottleneck(
+            sentence, output.x, output.y, output.item, output.rate, changes_tried=tried
+        )
+    cause = f"{best.subject}{_how_busy(diagnosis, best)}"
+    verb = "delivers nothing because of" if output.rate == 0 else "is limited by"
+    sentence = (
+        f"{name} {verb} the {cause}; {best.words} lifts it from {output.rate} to {rate} items/s"
+    )
+    return Bottleneck(
+        sentence,
+        output.x,
+        output.y,
+        output.item,
+        output.rate,
+        best.words,
+        best.x,
+        best.y,
+        rate,
+        tried,
+    )
+
+
+def _is_scored(layout: Layout, rate: SinkRate) -> bool:
+    """Whether a rate is that of the item which its sink counts, or of any if it names none."""
+    return any(
+        (entity.x, entity.y) == (rate.x, rate.y) and entity.item in (None, rate.item)
+        for entity in layout.entities
+        if entity.kind in SINK_KINDS
+    )
+
+
+def output_rate(layout: Layout, output: SinkRate, tick_cap: int) -> tuple[Fraction | None, int]:
+    """Exact items per second of one sink's item, None if not exact; and the work it took."""
+    plan, rows = compile_layout(layout)
+    sink = [(one.x, one.y) for one in rows.sinks].index((output.x, output.y))
+    result = SinkRun(*run_sink(plan, targets(), tick_cap, sink, rows.items.index(output.item)))
+    work = int(result.ticks.sum()) * (len(plan.arms) + len(plan.machines) + len(plan.chains))
+    if not result.period.all():
+        return None, work
+    shares = zip(result.counts, result.period, strict=True)
+    return sum((per_second(int(c), int(p)) for c, p in shares), Fraction(0)), work
+
+
+def tiles_with_a_say(layout: Layout, output: SinkRate) -> set[tuple[int, int]]:
+    """Tiles of the inserters, machines and sources in the parts that reach a sink."""
+    plan, rows = compile_layout(layout)
+    sink = [(one.x, one.y) for one in rows.sinks].index((output.x, output.y))
+    ends = plan.parts["sinks"]
+    parts = np.searchsorted(ends, np.flatnonzero(plan.sinks == sink), side="right")
+    tiles = {tile for part in parts for tile in _tiles_of_part(plan, int(part))}
+    return {(tile % layout.width, tile // layout.width) for tile in tiles}
+
+
+def _tiles_of_part(plan: Plan, part: int) -> list[int]:
+    """Tile numbers of the inserters, machines and sources of one part."""
+
+    def own(kind: str) -> slice:
+        return slice(int(plan.parts[kind][part - 1]) if part else 0, int(plan.parts[kind][part]))
+
+    chains = plan.chains[own("chains")]
+    sources = chains["source_lane"][chains["source_item"] != NONE] // 2
+    arms, machines = plan.arms[own("arms")], plan.machines[own("machines")]
+    return [int(tile) for tile in (*arms["tile"], *machines["tile"], *sources)]
+
+
+def _best_change(
+    layout: Layout, diagnosis: Diagnosis, output: SinkRate, tick_cap: int
+) -> tuple[Change | None, Fraction | None, int]:
+    """The change that lifts the output most, its rate, and how many were tried."""
+    best, best_rate, tried, work = None, output.upper, 0, 0
+    upstream = tiles_with_a_say(layout, output)
+    for change in islice(propose_changes(layout, diagnosis, upstream), MAX_CHANGES):
+        if work > WORK_BUDGET:
+            break
+        rate, cost = output_rate(change.layout, output, tick_cap)
+        tried, work = tried + 1, work + cost
+        if rate is not None and rate > best_rate:
+            best, best_rate = change, rate
+    return best, best_rate, tried
+
+
+def _how_busy(diagnosis: Diagnosis, change: Change) -> str:
+    """The share of time that the subject of a change is busy, where it has one."""
+    for one in (*diagnosis.inserters, *diagnosis.machines):
+        if change.subject == f"{one.prototype} at ({one.x}, {one.y})":
+            return f", busy {percent(one.use)} of the time"
+    return ""
+
+
+def percent(share: Fraction) -> str:
+    """A share as a percentage that says 100 % only of the whole."""
+    rounded = f"{float(100 * share):.0f}"
+    if share != 1 and rounded == "100":
+        rounded = "over 99"
+    return f"{rounded} %"

@@ -1,0 +1,121 @@
+"""Why an output gets no more than it does, as far as the figures of a layout show it. Jax-free.
+
+In: a layout and what its parts do. Out: a phrase. It follows the item from the output upstream to
+the first thing that is busy all the time, blocked or missing.
+"""
+
+from fractions import Fraction
+
+from envs.catalogue import ARMS
+from envs.layout import DIRECTION_VECTORS, Entity, Layout
+from envs.verifier.diagnosis import ArmUse, Diagnosis, MachineUse
+from envs.verifier.report import SinkRate
+
+BUSY = Fraction(97, 100)
+"""Share of time from which on something counts as busy all the time."""
+
+
+def explain(layout: Layout, diagnosis: Diagnosis, output: SinkRate) -> str:
+    """What stands in the way of more at an output."""
+    place = output.x, output.y
+    others = [
+        rate.item
+        for rate in diagnosis.verified.rates
+        if (rate.x, rate.y) == place and rate.item != output.item and rate.rate > 0
+    ]
+    if output.rate == 0 and others:
+        return f"what arrives there is {' and '.join(others)}"
+    lanes = [lane for lane in diagnosis.lanes if (lane.x, lane.y) == place]
+    if lanes and all(lane.load == 1 for lane in lanes):
+        return "both lanes of the belt pass all that a belt can"
+    trail = _Trail(layout, diagnosis)
+    fillers = trail.arms_at(place, 1)
+    if fillers and all(arm.use >= BUSY for arm in fillers):
+        return "the inserters that fill it are busy all the time"
+    if output.rate == 0 and trail.makes(output.item):
+        return f"the {output.item} that is made does not get there"
+    return trail.item(output.item, set())
+
+
+class _Trail:
+    """Looks upstream for the reason why an item is scarce."""
+
+    def __init__(self, layout: Layout, diagnosis: Diagnosis) -> None:
+        self._owner = {tile: entity for entity in layout.entities for tile in entity.tiles()}
+        self._makers: dict[str, list[MachineUse]] = {}
+        for machine in diagnosis.machines:
+            if machine.recipe is not None:
+                self._makers.setdefault(machine.recipe, []).append(machine)
+        self._arms = diagnosis.inserters
+        self._given = {
+            item
+            for entity in layout.entities
+            if entity.kind in ("source", "chest_src")
+            for item in (entity.left, entity.right, entity.item)
+        }
+
+    def arms_at(self, place: tuple[int, int], side: int) -> list[ArmUse]:
+        """Inserters that pick from (-1) or drop into (1) the entity that stands at a tile."""
+        return [arm for arm in self._arms if self._end(arm, side) == place]
+
+    def makes(self, item: str) -> bool:
+        """Whether any machine goes on making an item."""
+        return any(machine.crafts_per_s > 0 for machine in self._makers.get(item, ()))
+
+    def item(self, item: str, seen: set[str]) -> str:
+        """Why there is no more of an item."""
+        makers = self._makers.get(item, [])
+        if not makers:
+            return self._raw(item)
+        if all(machine.use >= BUSY for machine in makers):
+            return f"every machine that makes {item} is busy all the time"
+        machine = max(makers, key=lambda one: (1 - one.use, -one.y, -one.x))
+        lacking = max(machine.missing, key=lambda name: machine.missing[name], default=None)
+        place = f"the {item} machine at ({machine.x}, {machine.y})"
+        if machine.reason.startswith("no ") and lacking is not None:
+            return self._lacking(place, machine, lacking, seen | {item})
+        takers = self.arms_at((machine.x, machine.y), -1)
+        if not takers:
+            return f"no inserter takes {item} out of {place}"
+        if all(arm.use >= BUSY for arm in takers):
+            return f"the inserters that empty {place} are busy all the time"
+        arm = min(takers, key=lambda one: one.use)
+        return f"{place} waits ({machine.reason}): {self._arm(arm)}"
+
+    def _raw(self, item: str) -> str:
+        if item in self._given:
+            return f"no more {item} gets through from the inputs"
+        return f"no machine makes {item} and no input brings it"
+
+    def _lacking(self, place: str, machine: MachineUse, lacking: str, seen: set[str]) -> str:
+        bringers = self.arms_at((machine.x, machine.y), 1)
+        if not bringers:
+            return f"no inserter brings {lacking} to {place}"
+        stuck = [arm for arm in bringers if arm.stuck_on is not None and arm.items_per_s == 0]
+        if stuck:
+            arm = stuck[0]
+            return (
+                f"{place} waits for {lacking}: the belt before the {arm.prototype} at "
+                f"({arm.x}, {arm.y}) is stuck on {arm.stuck_on}, which it does not want"
+            )
+        if all(arm.use >= BUSY for arm in bringers):
+            arm = bringers[0]
+            return (
+                f"{place} waits for {lacking}: its {arm.prototype} at ({arm.x}, {arm.y}) is busy "
+                "all the time"
+            )
+        if lacking in seen:
+            return f"{place} waits for {lacking}, which needs itself"
+        return f"{place} waits for {lacking}: {self.item(lacking, seen)}"
+
+    def _arm(self, arm: ArmUse) -> str:
+        return f"the {arm.prototype} at ({arm.x}, {arm.y}) waits ({arm.reason or 'busy'})"
+
+    def _end(self, arm: ArmUse, side: int) -> tuple[int, int] | None:
+        """Where the entity at an inserter's pickup (-1) or drop (1) tile stands."""
+        inserter = self._owner[arm.x, arm.y]
+        assert inserter.direction is not None
+        dx, dy = DIRECTION_VECTORS[inserter.direction]
+        reach = side * ARMS[arm.prototype].reach_tiles
+        end: Entity | None = self._owner.get((arm.x + reach * dx, arm.y + reach * dy))
+        return None if end is None else (end.x, end.y)

@@ -1,0 +1,70 @@
+"""The command `render`: a layout or blueprint as a picture or as text, with its rates. Jax-free."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from envs.errors import UserError
+from factorio_rl.in_background import in_background
+from factorio_rl.pictures import save_picture
+from factorio_rl.verify_command import add_import_options
+
+
+def add_parser(commands: Any) -> None:
+    """Adds `render` to the subcommands of a parser."""
+    parser = commands.add_parser(
+        "render",
+        help="draw a layout or blueprint with its exact rates",
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    parser.add_argument("layout", help="layout JSON file, blueprint string or file, or -")
+    add_import_options(parser)
+    parser.add_argument("--png", type=Path, help="write a picture; without it, text is printed")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; the exit code."""
+    from envs.layout_input import load_inputs
+    from envs.render import render_png, render_text
+
+    loaded = load_inputs(
+        options.layout,
+        stdin=sys.stdin,
+        index=options.index,
+        inputs=options.input,
+        outputs=options.output,
+    )
+    if len(loaded) != 1:
+        raise UserError(f"{options.layout} holds {len(loaded)} layouts; give a file with one")
+    layout = loaded[0].layout
+
+    def draw() -> Any:
+        caption = _caption(loaded[0])
+        if options.png is None:
+            return render_text(layout, caption=caption)
+        return render_png(layout, caption=caption)
+
+    drawn = in_background(draw, "drawing")
+    if options.png is None:
+        print(drawn)
+    else:
+        save_picture(drawn, options.png)
+        print(f"wrote {options.png}")
+    return 0
+
+
+def _caption(loaded: Any) -> str:
+    """The rates at the outputs in short."""
+    from envs.labels import rate_text, short_name
+    from envs.verifier import verify
+
+    verified = verify(loaded.layout)
+    unknown = loaded.imported.unknown_sinks if loaded.imported else frozenset()
+    rates = [
+        f"{short_name(sink.item)} "
+        f"{'unknown' if (sink.x, sink.y) in unknown else rate_text(sink.rate)}"
+        for sink in verified.rates
+    ]
+    return ", ".join(rates) if verified.exact else f"not exact: {', '.join(rates)}"

@@ -1,0 +1,134 @@
+"""What `verify` answers about one layout: rates, use, bottleneck, and what stays unknown. Jax-free.
+
+In: a loaded layout. Out: an `Answer`, its JSON form, and what a heat map shows. A figure that an
+entity which is not simulated could change is unknown, never a number.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from envs.layout_input import Loaded
+from envs.verifier.bottleneck import Bottleneck, find_bottleneck
+from envs.verifier.diagnosis import ArmUse, Diagnosis, MachineUse, diagnose
+from envs.verifier.report import to_json
+
+Tile = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known about a layout; `unknown`: tiles of what is not known, sinks among them."""
+
+    loaded: Loaded
+    diagnosis: Diagnosis
+    bottleneck: Bottleneck
+    unknown: frozenset[Tile]
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is known."""
+        return not self.unknown
+
+
+def answer(loaded: Loaded, tick_cap: int) -> Answer:
+    """Verifies a layout and looks for what limits it."""
+    unknown = loaded.imported.unknown if loaded.imported else frozenset()
+    diagnosis = diagnose(loaded.layout, tick_cap)
+    bottleneck = find_bottleneck(loaded.layout, diagnosis, tick_cap, unknown)
+    return Answer(loaded, diagnosis, bottleneck, unknown)
+
+
+def uses(found: Answer) -> tuple[dict[Tile, float], dict[Tile, tuple[float, float]]]:
+    """Share of time in use by machine and inserter, and the load of both lanes by belt tile."""
+    diagnosis = found.diagnosis
+    use = {
+        (one.x, one.y): float(one.use)
+        for one in (*diagnosis.machines, *diagnosis.inserters)
+        if (one.x, one.y) not in found.unknown
+    }
+    loads: dict[Tile, dict[str, float]] = {}
+    for lane in diagnosis.lanes:
+        if (lane.x, lane.y) not in found.unknown:
+            loads.setdefault((lane.x, lane.y), {})[lane.lane] = float(lane.load)
+    return use, {tile: (both["left"], both["right"]) for tile, both in loads.items()}
+
+
+def answer_to_json(found: Answer) -> dict[str, Any]:
+    """The JSON form; shares and rates as numbers, exact rates also as fractions."""
+    diagnosis, imported = found.diagnosis, found.loaded.imported
+    result: dict[str, Any] = {"name": found.loaded.name, **to_json(diagnosis.verified)}
+    for rate in result["rates"]:
+        if (rate["x"], rate["y"]) in found.unknown:
+            rate |= {"rate": None, "items_per_s": None, "unknown": True}
+    if not found.complete:
+        result |= {"transient_ticks": None, "period_ticks": None}
+    known_machines = [one for one in diagnosis.machines if (one.x, one.y) not in found.unknown]
+    known_arms = [one for one in diagnosis.inserters if (one.x, one.y) not in found.unknown]
+    result["machines"] = [_machine_json(one) for one in known_machines]
+    result["inserters"] = [_arm_json(one) for one in known_arms]
+    result["lanes"] = [
+        {
+            "x": lane.x,
+            "y": lane.y,
+            "lane": lane.lane,
+            "items_per_s": float(lane.items_per_s),
+            "load": float(lane.load),
+            "stopped": float(lane.stopped),
+        }
+        for lane in diagnosis.lanes
+        if (lane.x, lane.y) not in found.unknown
+    ]
+    result["bottleneck"] = found.bottleneck.sentence
+    result["change"] = _change_json(found.bottleneck)
+    if imported is not None:
+        result["inferred"] = list(imported.inferred)
+        result["ignored"] = list(imported.ignored)
+        result["unsupported"] = [
+            {"name": one.name, "x": one.x, "y": one.y, "reason": one.reason}
+            for one in imported.unsupported
+        ]
+    return result
+
+
+def _numbers(shares: Mapping[str, Fraction]) -> dict[str, float]:
+    return {name: float(share) for name, share in shares.items()}
+
+
+def _machine_json(one: MachineUse) -> dict[str, Any]:
+    return {
+        "x": one.x,
+        "y": one.y,
+        "type": one.prototype,
+        "recipe": one.recipe,
+        "use": float(one.use),
+        "crafts_per_s": float(one.crafts_per_s),
+        "waits": _numbers(one.waits),
+        "missing": _numbers(one.missing),
+    }
+
+
+def _arm_json(one: ArmUse) -> dict[str, Any]:
+    return {
+        "x": one.x,
+        "y": one.y,
+        "type": one.prototype,
+        "use": float(one.use),
+        "items_per_s": float(one.items_per_s),
+        "waits": _numbers(one.waits),
+        "stuck_on": one.stuck_on,
+    }
+
+
+def _change_json(bottleneck: Bottleneck) -> dict[str, Any] | None:
+    if bottleneck.change is None:
+        return None
+    return {
+        "x": bottleneck.change_x,
+        "y": bottleneck.change_y,
+        "what": bottleneck.change,
+        "item": bottleneck.item,
+        "rate": str(bottleneck.rate),
+        "lifted_rate": str(bottleneck.lifted_rate),
+    }

@@ -1,0 +1,188 @@
+"""The answers of `verify` as tables on a terminal. Jax-free."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from envs.verifier.bottleneck import percent
+from envs.verifier.diagnosis import LaneLoad
+from envs.verifier.report import SinkRate, Verified
+from factorio_rl.verify_answer import Answer
+
+MAX_ROWS = 40
+"""Most rows of a table; --json gives all."""
+
+WIDTH = 132
+"""Columns where standard output is no terminal."""
+
+
+def print_answer(found: Answer) -> None:
+    """Everything about one layout."""
+    console = _console()
+    layout, verified = found.loaded.layout, found.diagnosis.verified
+    title = f"{found.loaded.name}: {layout.width} x {layout.height} tiles, "
+    _say(console, f"{title}{len(layout.entities)} entities")
+    _print_import(console, found)
+    if not verified.rates:
+        _say(console, "the layout has no sink that counts an item")
+    else:
+        console.print(_rate_table([found], with_name=False))
+    _say(console, _how_sure(verified, found.complete))
+    console.print()
+    _say(console, found.bottleneck.sentence)
+    _print_uses(console, found)
+    lanes = [lane for lane in found.diagnosis.lanes if (lane.x, lane.y) not in found.unknown]
+    if lanes:
+        console.print(_lane_table(lanes))
+
+
+def print_rates(answers: Sequence[Answer]) -> None:
+    """One row for each output of many layouts."""
+    console = _console()
+    console.print(_rate_table(answers, with_name=True))
+    for found in answers:
+        if found.loaded.imported is not None:
+            _say(console, f"{found.loaded.name}:")
+            _print_import(console, found)
+
+
+def _console() -> Console:
+    console = Console(highlight=False, emoji=False)
+    return console if console.is_terminal else Console(width=WIDTH, highlight=False, emoji=False)
+
+
+def _say(console: Console, line: str) -> None:
+    """A line of text that may hold anything, square brackets too."""
+    console.print(Text(line))
+
+
+def _print_import(console: Console, found: Answer) -> None:
+    """How a blueprint was read."""
+    imported = found.loaded.imported
+    if imported is None:
+        return
+    for sentence in imported.inferred:
+        _say(console, f"  {sentence}")
+    if imported.ignored:
+        _say(console, f"  without effect on items: {', '.join(imported.ignored)}")
+    for one in imported.unsupported:
+        _say(console, f"  not simulated: {one.name} at ({one.x}, {one.y}): {one.reason}")
+
+
+def _how_sure(verified: Verified, complete: bool) -> str:
+    if not complete:
+        return "unknown: what is not simulated could change it"
+    if not verified.exact:
+        return (
+            f"not exact: no state recurred within {verified.ticks:,} ticks; "
+            "bounds are those of the mean over the last half"
+        )
+    return (
+        f"exact; transient {verified.transient_ticks:,} ticks, period {verified.period_ticks:,} "
+        "ticks of 1/60 s"
+    )
+
+
+def _rate_table(answers: Sequence[Answer], with_name: bool) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in (*(["layout"] if with_name else []), "output", "item"):
+        table.add_column(name, overflow="fold")
+    for name in ("items/s", ""):
+        table.add_column(name, justify="right")
+    for found in answers:
+        for rate in found.diagnosis.verified.rates:
+            known = (rate.x, rate.y) not in found.unknown
+            cells = [f"({rate.x}, {rate.y})", rate.item, *(_rate(rate) if known else ("unknown",))]
+            names = [found.loaded.name] if with_name else []
+            table.add_row(*(Text(cell) for cell in (*names, *cells)))
+    return table
+
+
+def _rate(rate: SinkRate) -> tuple[str, str]:
+    """A rate as a fraction and as a number; bounds where it is not exact."""
+    if rate.lower == rate.upper:
+        return str(rate.rate), f"{float(rate.rate):.6g}"
+    return "", f"{float(rate.lower):.6g} to {float(rate.upper):.6g}"
+
+
+def _print_uses(console: Console, found: Answer) -> None:
+    """Machines, then inserters."""
+    machines = Table("machine", "at", "recipe", box=None, pad_edge=False, header_style="bold")
+    inserters = Table("inserter", "at", box=None, pad_edge=False, header_style="bold")
+    for table, name in ((machines, "crafts/s"), (inserters, "items/s")):
+        for column in ("use", name):
+            table.add_column(column, justify="right")
+        table.add_column("waits for")
+    for one in _shown(found, found.diagnosis.machines):
+        at = f"({one.x}, {one.y})"
+        machines.add_row(
+            one.prototype,
+            at,
+            one.recipe or "-",
+            percent(one.use),
+            f"{float(one.crafts_per_s):.4g}",
+            _waits(one.waits),
+        )
+    for one in _shown(found, found.diagnosis.inserters):
+        stuck = f" (it does not want the {one.stuck_on} there)" if one.stuck_on else ""
+        inserters.add_row(
+            one.prototype,
+            f"({one.x}, {one.y})",
+            percent(one.use),
+            f"{float(one.items_per_s):.4g}",
+            _waits(one.waits) + stuck,
+        )
+    for table, ones in (
+        (machines, found.diagnosis.machines),
+        (inserters, found.diagnosis.inserters),
+    ):
+        if table.row_count:
+            console.print()
+            console.print(table)
+        if len(ones) > MAX_ROWS:
+            _say(console, f"the first {MAX_ROWS} of {len(ones)}; --json gives all")
+
+
+def _shown(found: Answer, ones: Iterable) -> list:
+    return [one for one in ones if (one.x, one.y) not in found.unknown][:MAX_ROWS]
+
+
+def _waits(waits: Mapping[str, Fraction]) -> str:
+    """Reasons with their shares of time, the longest first."""
+    ordered = sorted(waits.items(), key=lambda wait: -wait[1])
+    return ", ".join(f"{reason} {percent(share)}" for reason, share in ordered)
+
+
+def _lane_table(lanes: Sequence[LaneLoad]) -> Table:
+    """The fullest belt tiles, both lanes of each."""
+    by_tile: dict[tuple[int, int], dict[str, LaneLoad]] = {}
+    for lane in lanes:
+        by_tile.setdefault((lane.x, lane.y), {})[lane.lane] = lane
+
+    def fullest(tile: tuple[int, int]) -> tuple[Fraction, int, int]:
+        return -max(lane.load for lane in by_tile[tile].values()), tile[1], tile[0]
+
+    shown = sorted(by_tile, key=fullest)[: MAX_ROWS // 4]
+    title = f"\nbelts, the fullest {len(shown)} of {len(by_tile)} tiles (load: share of 7.5/s)"
+    table = Table(
+        "at",
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+        title=title,
+        title_justify="left",
+        title_style="",
+    )
+    for side in ("left", "right"):
+        for name in (f"{side} items/s", "load", "stopped"):
+            table.add_column(name, justify="right")
+    for tile in shown:
+        cells = [f"({tile[0]}, {tile[1]})"]
+        for side in ("left", "right"):
+            lane = by_tile[tile][side]
+            cells += [f"{float(lane.items_per_s):.4g}", percent(lane.load), percent(lane.stopped)]
+        table.add_row(*cells)
+    return table
