@@ -1,6 +1,7 @@
 """Names and figures as pictures and text show them. Jax-free.
 
-In: item names of the catalogue and exact rates. Out: short item names and "7.5 items/s (15/2)".
+In: item names of the catalogue and exact rates. Out: short item names, marks of tiers, and rates
+such as "7.5 items/s (15/2)".
 """
 
 from fractions import Fraction
@@ -10,19 +11,31 @@ _SHORT_NAMES = {
     "automation-science-pack": "red sci",
     "burner-inserter": "burner",
     "copper-cable": "cable",
+    "copper-ore": "copper ore",
     "copper-plate": "copper",
     "electronic-circuit": "circuit",
     "fast-inserter": "fast ins",
     "firearm-magazine": "ammo",
     "iron-gear-wheel": "gear",
+    "iron-ore": "iron ore",
     "iron-plate": "iron",
     "iron-stick": "stick",
     "logistic-science-pack": "green sci",
     "long-handed-inserter": "long ins",
+    "steel-plate": "steel",
+    "stone-brick": "brick",
     "stone-furnace": "furnace",
     "transport-belt": "belt",
     "underground-belt": "u-belt",
 }
+
+TIERS = {
+    "assembling-machine-2": "2",
+    "assembling-machine-3": "3",
+    "steel-furnace": "2",
+    "electric-furnace": "3",
+}
+"""Marks of machines that are not the first of their kind, by prototype name."""
 
 
 def short_name(item: str | None) -> str:

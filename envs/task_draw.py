@@ -101,7 +101,10 @@ def products_per_s(
         for count, amount in zip(counts[:-1], amounts, strict=True)
     ]
     output = TICKS_PER_S / CHEST_CYCLE_TICKS * counts[-1]
-    return min(output, min(TICKS_PER_S / recipe.craft_ticks(TASK_MACHINE), *inputs) * recipe.products_per_craft)
+    return min(
+        output,
+        min(TICKS_PER_S / recipe.craft_ticks(TASK_MACHINE), *inputs) * recipe.products_per_craft,
+    )
 
 
 @lru_cache

@@ -1,9 +1,9 @@
-"""Which belts are turns (R7), for pictures. Jax-free.
+"""Which belts are turns (R7) and which sideload (R9), for pictures. Jax-free.
 
 The verifier has its own copy of the rule, on arrays; a test compares the two.
 """
 
-from envs.layout import DIRECTION_VECTORS, Entity, Layout
+from envs.layout import BELT_KINDS, DIRECTION_VECTORS, Entity, Layout
 
 STRAIGHT, RIGHT_TURN, LEFT_TURN = 0, 1, 2
 
@@ -12,8 +12,7 @@ _FEEDERS = ("belt", "source")
 
 def belts_by_tile(layout: Layout) -> dict[tuple[int, int], Entity]:
     """Belts, sources and sinks by tile."""
-    kinds = (*_FEEDERS, "sink")
-    return {(one.x, one.y): one for one in layout.entities if one.kind in kinds}
+    return {(one.x, one.y): one for one in layout.entities if one.kind in BELT_KINDS}
 
 
 def turn_of(belt: Entity, belts: dict[tuple[int, int], Entity]) -> int:
@@ -24,6 +23,18 @@ def turn_of(belt: Entity, belts: dict[tuple[int, int], Entity]) -> int:
     if right == left:
         return STRAIGHT
     return RIGHT_TURN if right else LEFT_TURN
+
+
+def sideloads(belt: Entity, belts: dict[tuple[int, int], Entity]) -> bool:
+    """Whether a belt pushes into a straight belt from its side (R9)."""
+    if belt.kind == "sink":
+        return False
+    assert belt.direction is not None
+    dx, dy = DIRECTION_VECTORS[belt.direction]
+    ahead = belts.get((belt.x + dx, belt.y + dy))
+    if ahead is None or ahead.kind == "source" or ahead.direction is None:
+        return False
+    return (ahead.direction - belt.direction) % 2 == 1 and turn_of(ahead, belts) == STRAIGHT
 
 
 def _is_fed_from(belt: Entity, quarter_turns: int, belts: dict[tuple[int, int], Entity]) -> bool:

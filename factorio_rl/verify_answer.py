@@ -16,6 +16,9 @@ from envs.verifier.report import to_json
 
 Tile = tuple[int, int]
 
+_FIGURES = {"rate", "items_per_s", "lower", "upper"}
+"""Fields of a rate that are None where it is unknown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -61,7 +64,7 @@ def answer_to_json(found: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"name": found.loaded.name, **to_json(diagnosis.verified)}
     for rate in result["rates"]:
         if (rate["x"], rate["y"]) in found.unknown:
-            rate |= {"rate": None, "items_per_s": None, "unknown": True}
+            rate |= dict.fromkeys(rate.keys() & _FIGURES) | {"unknown": True}
     if not found.complete:
         result |= {"transient_ticks": None, "period_ticks": None}
     known_machines = [one for one in diagnosis.machines if (one.x, one.y) not in found.unknown]
@@ -117,7 +120,7 @@ def _arm_json(one: ArmUse) -> dict[str, Any]:
         "use": float(one.use),
         "items_per_s": float(one.items_per_s),
         "waits": _numbers(one.waits),
-        "stuck_on": one.stuck_on,
+        "unwanted": one.unwanted,
     }
 
 

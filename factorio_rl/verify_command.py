@@ -130,6 +130,8 @@ def run(options: argparse.Namespace) -> int:
     if options.png is not None and len(loaded) != 1:
         raise UserError(f"--png draws one layout, and there are {len(loaded)}; name one")
     answers = answer_all(loaded, options.tick_cap)
+    if options.png is not None:
+        _draw(answers[0], options.png)
     if options.json:
         from factorio_rl.verify_answer import answer_to_json
 
@@ -143,8 +145,6 @@ def run(options: argparse.Namespace) -> int:
             print_answer(answers[0])
         else:
             print_rates(answers)
-    if options.png is not None:
-        _draw(answers[0], options.png)
     return 0
 
 
@@ -152,7 +152,7 @@ def answer_all(loaded: list["Loaded"], cap: int) -> list["Answer"]:
     """What there is to say about each layout, in order, worked out on all cores."""
 
     def work() -> list["Answer"]:
-        from envs.verifier.first_use import must_compile, note_compiled
+        from envs.verifier.first_use import compile_verifier, must_compile
         from factorio_rl.verify_answer import answer
 
         if must_compile():
@@ -161,10 +161,9 @@ def answer_all(loaded: list["Loaded"], cap: int) -> list["Answer"]:
                 file=sys.stderr,
                 flush=True,
             )
+            compile_verifier()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = list(pool.map(lambda one: answer(one, cap), loaded))
-        note_compiled()
-        return found
+            return list(pool.map(lambda one: answer(one, cap), loaded))
 
     return in_background(work, "verifying")
 

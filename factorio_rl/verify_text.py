@@ -127,13 +127,13 @@ def _print_uses(console: Console, found: Answer) -> None:
             _waits(one.waits),
         )
     for one in _shown(found, found.diagnosis.inserters):
-        stuck = f" (it does not want the {one.stuck_on} there)" if one.stuck_on else ""
+        there = f" (it does not want the {one.unwanted} there)" if one.unwanted else ""
         inserters.add_row(
             one.prototype,
             f"({one.x}, {one.y})",
             percent(one.use),
             f"{float(one.items_per_s):.4g}",
-            _waits(one.waits) + stuck,
+            _waits(one.waits) + there,
         )
     for table, ones in (
         (machines, found.diagnosis.machines),

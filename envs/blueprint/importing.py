@@ -18,7 +18,7 @@ from envs.blueprint.ports import Feed, InputPort, OutputPort, place_ports
 from envs.blueprint.site import Known, Site
 from envs.blueprint.structure import Structure, counted, read_structure
 from envs.blueprint.taint import find_taint
-from envs.item_flow import item_flow, sink_numbers
+from envs.item_flow import item_flow, machine_numbers, sink_numbers
 from envs.layout import Entity, Layout, validate
 
 MAX_LABEL = 100
@@ -100,6 +100,7 @@ def import_blueprint(
         occupied=structure.occupied,
         requested=structure.requested,
         given=place_ports(structure.entities, flow, inputs, outputs),
+        has_machines=bool(machine_numbers(structure.entities)),
     )
     known = infer_inputs(site)
     mixed = mixed_furnaces(site, known)
@@ -166,14 +167,14 @@ def _assumed(site: Site, structure: Structure, entities: Sequence[Entity]) -> It
     ]
     idle = [
         number
-        for number, one in enumerate(entities)
-        if one.kind == "asm" and one.recipe is None and number not in site.unknown
+        for number in machine_numbers(entities)
+        if entities[number].recipe is None and number not in site.unknown
     ]
     burning = sum(name in _BURNING for name in structure.names)
     if still:
         yield f"inserter {_places(site, still)}: stands still, it has nothing to take from or fill"
     if idle:
-        yield f"machine {_places(site, idle)}: makes nothing, it has no recipe"
+        yield f"machine {_places(site, idle)}: makes nothing, it has no recipe or gets no items"
     if burning:
         yield f"{burning} entities burn fuel, which is taken as given; arms bring none"
 

@@ -1,7 +1,7 @@
 """What enters a blueprint and what its furnaces make, inferred from its recipes. Jax-free.
 
 In: a site, whose named ports are kept. Out: a feed for every entry and a product for every
-furnace that inserters use. An entry carries what the machines behind it want and no machine
+furnace that is brought anything. An entry carries what the machines behind it want and no machine
 inside makes, on both lanes, if that is exactly one item; a furnace, what it is brought or what its
 product is wanted as. What stays open is an error that names the option to pass.
 """
@@ -35,9 +35,10 @@ _NOTHING = Feed(None, None)
 
 
 def infer_inputs(site: Site) -> Known:
-    """Feeds of all entries and recipes of all furnaces that can be told.
+    """Feeds of all entries, and recipes of the furnaces that get anything.
 
-    Raises BlueprintError for an entry or furnace outside the unknown entities that stays open.
+    Raises BlueprintError for an entry outside the unknown entities that stays open; one that feeds
+    an open furnace does.
     """
     asked = {number: items[0] for number, items in site.requested.items() if len(items) == 1}
     known = Known().with_feeds({n: Feed(item, item) for n, item in asked.items()}, _ASKED)
@@ -49,7 +50,6 @@ def infer_inputs(site: Site) -> Known:
         known = new
     open_entries = [number for number in site.entries() if number not in known.feeds]
     _check_entries(site, known, [n for n in open_entries if n not in site.unknown])
-    _check_furnaces(site, known)
     return replace(known, feeds={**known.feeds, **dict.fromkeys(open_entries, _NOTHING)})
 
 
@@ -175,19 +175,6 @@ def _check_entries(site: Site, known: Known, entries: Sequence[int]) -> None:
     others = ", ".join(site.where(number) for number in entries[1:6])
     dots = ", ..." if more > 5 else ""
     raise BlueprintError(told + (f" (also open: {others}{dots})" if more else ""))
-
-
-def _check_furnaces(site: Site, known: Known) -> None:
-    """Raises BlueprintError for a furnace in use whose product cannot be told."""
-    items = arriving(site, known, with_feeds=True)
-    for number in _open_furnaces(site, known):
-        used = site.flow.before[number] or site.flow.after[number]
-        if used and number not in site.unknown and not items[number]:
-            raise BlueprintError(
-                f"nothing tells what the {site.entities[number].prototype} at "
-                f"{site.where(number)} smelts: pass --input x,y=item for the belt or chest that "
-                "fills it, or --output x,y=item for the one that it fills"
-            )
 
 
 def mixed_furnaces(site: Site, known: Known) -> dict[int, str]:

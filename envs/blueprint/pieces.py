@@ -28,6 +28,9 @@ from envs.layout import MAX_SIZE
 MAX_COORDINATE = 2_000_000
 """Largest coordinate that is read; the game's map ends at 1,000,000."""
 
+MAX_ENTITIES = 100_000
+"""Most entities that are read; each takes about 50 microseconds and 3 kB."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -78,6 +81,10 @@ def read_pieces(blueprint: Mapping[str, Any]) -> Pieces:
     entities = blueprint.get("entities")
     if not isinstance(entities, list) or not entities:
         raise BlueprintError("the blueprint holds no entities")
+    if len(entities) > MAX_ENTITIES:
+        raise BlueprintError(
+            f"the blueprint holds {len(entities):,} entities; at most {MAX_ENTITIES:,} are read"
+        )
     for entity in entities:
         if not isinstance(entity, Mapping) or not isinstance(entity.get("name"), str):
             raise BlueprintError("an entity of the blueprint is not an object with a name")

@@ -38,6 +38,7 @@ class Site:
         occupied: tiles where something stands, so that a belt cannot go on there.
         requested: items that a chest asks robots for, by entity number.
         given: ports that the user named.
+        has_machines: whether anything is made here.
     """
 
     entities: tuple[Entity, ...]
@@ -47,11 +48,7 @@ class Site:
     occupied: frozenset[Tile]
     requested: Mapping[int, tuple[str, ...]]
     given: GivenPorts
-
-    @property
-    def has_machines(self) -> bool:
-        """Whether anything is made here."""
-        return any(one.kind in MACHINE_KINDS for one in self.entities)
+    has_machines: bool
 
     def entries(self) -> list[int]:
         """Belts that nothing fills but that lead somewhere, and chests that are emptied."""

@@ -42,7 +42,7 @@ def step(info, arm, angle, length, near):
 
 
 @inlined
-def _wants(plan, state, machine, item):
+def wants(plan, state, machine, item):
     """R30, for a machine or, with NONE, for a belt."""
     if machine == NONE:
         return True
@@ -77,7 +77,7 @@ def _choose(plan, state, info, arm):
         low, high = chain.first, chain.first + chain.count
         index = first_above(state.position, low, high, spot.offset + spot.length - 1) - 1
         while index >= low and state.position[index] >= spot.offset:
-            if _wants(plan, state, info.to_machine, state.item[index]):
+            if wants(plan, state, info.to_machine, state.item[index]):
                 arm.chase, arm.index = CHASE_LEFT + lane, index
                 return
             index -= 1
@@ -140,7 +140,7 @@ def _pick_product(plan, state, info, arm):
     if info.from_machine != NONE:
         item = plan.machines[info.from_machine].product
         there = state.machines[info.from_machine].made > 0
-    if not there or not _wants(plan, state, info.to_machine, item):
+    if not there or not wants(plan, state, info.to_machine, item):
         arm.phase = WAIT_PICK
         return
     if info.from_machine != NONE:

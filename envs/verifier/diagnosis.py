@@ -68,8 +68,8 @@ class MachineUse:
 class ArmUse:
     """What an inserter does. `use`: share of time in which it swings or chases an item.
 
-    `waits`: share of time by reason; with `use` they make 1. `stuck_on`: the item that lies before
-    it and is not wanted, as things stand at the end.
+    `waits`: share of time by reason; with `use` they make 1. `unwanted`: the item that lies before
+    it and that its target does not want, as things stand at the end.
     """
 
     x: int
@@ -78,7 +78,7 @@ class ArmUse:
     use: Fraction
     items_per_s: Fraction
     waits: Mapping[str, Fraction]
-    stuck_on: str | None
+    unwanted: str | None
 
     @property
     def reason(self) -> str:
@@ -198,7 +198,7 @@ def _arm_use(
     rows: Rows, seen: Observed, window: int, number: int
 ) -> tuple[Fraction, Fraction, dict[str, Fraction], str | None]:
     """The fields of an `ArmUse` from `use` on."""
-    ticks, stuck = seen.arm_ticks[number], int(seen.stuck_on[number])
+    ticks, unwanted = seen.arm_ticks[number], int(seen.unwanted[number])
     waits = {
         NOTHING_TO_PICK: ticks[NO_ITEM],
         TARGET_IS_FULL: ticks[TARGET_FULL],
@@ -208,16 +208,19 @@ def _arm_use(
         Fraction(int(ticks[SWINGING]), window),
         per_second(int(seen.drops[number]), window),
         _shares(waits, window),
-        None if stuck == NONE else rows.items[stuck],
+        None if unwanted == NONE else rows.items[unwanted],
     )
 
 
 def _lane_loads(layout: Layout, plan: Plan, seen: Observed, windows: list[int]) -> list[LaneLoad]:
-    """The load of every belt lane in row-major order."""
+    """The load of every belt lane in row-major order.
+
+    Where no repeat was found, what belts hold may change, and counts may miss a lane's bounds.
+    """
     loads = []
     for lane, (chain, items) in sorted(lane_counts(plan, seen).items()):
         y, x = divmod(lane // 2, layout.width)
-        rate = per_second(items, windows[chain])
+        rate = min(max(per_second(items, windows[chain]), Fraction(0)), LANE_ITEMS_PER_S)
         stopped = Fraction(int(seen.stopped_ticks[chain]), windows[chain])
         side = "right" if lane % 2 else "left"
         loads.append(LaneLoad(x, y, side, rate, rate / LANE_ITEMS_PER_S, stopped))

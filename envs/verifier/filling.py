@@ -12,17 +12,37 @@ from envs.verifier.engine import advance
 from envs.verifier.jit import allocating
 from envs.verifier.state import pack
 
+LEAST_PERIODS = 3
+"""Periods that must have room before it pays to watch one for what it does."""
+
 
 @allocating
-def _differ_in_products_only(before, after, machines, slots):
-    """Whether two packed states are equal but for the product counts of machines."""
-    if len(before) != len(after):
-        return False
+def _differ_in_products_only(words, first, after, machines, slots):
+    """Whether a packed state differs from the words from `first` on in product counts at most."""
     record = 2 + slots
-    first = len(before) - machines * record
-    for at in range(len(before)):
-        is_product = at >= first and (at - first) % record == 1
-        if before[at] != after[at] and not is_product:
+    first_machine = len(after) - machines * record
+    for at in range(len(after)):
+        is_product = at >= first_machine and (at - first_machine) % record == 1
+        if words[first + at] != after[at] and not is_product:
+            return False
+    return True
+
+
+@allocating
+def is_worth_skipping(plan, words, first, state):
+    """Whether since the packed state at `first` only products grew, and can go on to for long."""
+    after = pack(plan, state)
+    machines, record = len(state.machines), 2 + state.stock.shape[1]
+    if first + len(after) > len(words):
+        return False
+    if not _differ_in_products_only(words, first, after, machines, state.stock.shape[1]):
+        return False
+    product = first + len(after) - machines * record + 1
+    for number in range(machines):
+        made = state.machines[number].made
+        gained = made - words[product + number * record]
+        room = plan.machines[number].stop_level - 1 - made
+        if gained < 0 or (gained > 0 and room < LEAST_PERIODS * gained):
             return False
     return True
 
@@ -61,7 +81,9 @@ def skip_filling(plan, targets, state, period):
             lowest[number] = min(lowest[number], now - plan.machines[number].per_craft)
             highest[number] = max(highest[number], now)
     after = pack(plan, state)
-    if not _differ_in_products_only(before, after, len(made), state.stock.shape[1]):
+    if len(before) != len(after):
+        return period
+    if not _differ_in_products_only(before, 0, after, len(made), state.stock.shape[1]):
         return period
     alike = _periods_alike(plan, state, made, lowest, highest)
     for number in range(len(made)):

@@ -4,11 +4,11 @@ In: a layout and what its parts do. Out: a phrase. It follows the item from the 
 the first thing that is busy all the time, blocked or missing.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 
-from envs.catalogue import ARMS
-from envs.layout import DIRECTION_VECTORS, Entity, Layout
-from envs.verifier.diagnosis import ArmUse, Diagnosis, MachineUse
+from envs.layout import DIRECTION_VECTORS, MACHINE_KINDS, Entity, Layout
+from envs.verifier.diagnosis import TAKES_NO_PART, ArmUse, Diagnosis, LaneLoad, MachineUse
 from envs.verifier.report import SinkRate
 
 BUSY = Fraction(97, 100)
@@ -30,11 +30,22 @@ def explain(layout: Layout, diagnosis: Diagnosis, output: SinkRate) -> str:
         return "both lanes of the belt pass all that a belt can"
     trail = _Trail(layout, diagnosis)
     fillers = trail.arms_at(place, 1)
+    if fillers and not lanes and not _taking_part(fillers):
+        return _inert(fillers[0])
     if fillers and all(arm.use >= BUSY for arm in fillers):
         return "the inserters that fill it are busy all the time"
     if output.rate == 0 and trail.makes(output.item):
         return f"the {output.item} that is made does not get there"
     return trail.item(output.item, set())
+
+
+def _taking_part(arms: Sequence[ArmUse]) -> list[ArmUse]:
+    """Those inserters that have a pickup and a drop (R6)."""
+    return [arm for arm in arms if TAKES_NO_PART not in arm.waits]
+
+
+def _inert(arm: ArmUse) -> str:
+    return f"the {arm.prototype} at ({arm.x}, {arm.y}) {TAKES_NO_PART}"
 
 
 class _Trail:
@@ -47,6 +58,9 @@ class _Trail:
             if machine.recipe is not None:
                 self._makers.setdefault(machine.recipe, []).append(machine)
         self._arms = diagnosis.inserters
+        self._lanes: dict[tuple[int, int], list[LaneLoad]] = {}
+        for lane in diagnosis.lanes:
+            self._lanes.setdefault((lane.x, lane.y), []).append(lane)
         self._given = {
             item
             for entity in layout.entities
@@ -56,7 +70,8 @@ class _Trail:
 
     def arms_at(self, place: tuple[int, int], side: int) -> list[ArmUse]:
         """Inserters that pick from (-1) or drop into (1) the entity that stands at a tile."""
-        return [arm for arm in self._arms if self._end(arm, side) == place]
+        ends = ((arm, self._end(arm, side)) for arm in self._arms)
+        return [arm for arm, end in ends if end is not None and (end.x, end.y) == place]
 
     def makes(self, item: str) -> bool:
         """Whether any machine goes on making an item."""
@@ -77,6 +92,8 @@ class _Trail:
         takers = self.arms_at((machine.x, machine.y), -1)
         if not takers:
             return f"no inserter takes {item} out of {place}"
+        if not _taking_part(takers):
+            return f"no inserter takes {item} out of {place}: {_inert(takers[0])}"
         if all(arm.use >= BUSY for arm in takers):
             return f"the inserters that empty {place} are busy all the time"
         arm = min(takers, key=lambda one: one.use)
@@ -91,19 +108,17 @@ class _Trail:
         bringers = self.arms_at((machine.x, machine.y), 1)
         if not bringers:
             return f"no inserter brings {lacking} to {place}"
-        stuck = [arm for arm in bringers if arm.stuck_on is not None and arm.items_per_s == 0]
-        if stuck:
-            arm = stuck[0]
-            return (
-                f"{place} waits for {lacking}: the belt before the {arm.prototype} at "
-                f"({arm.x}, {arm.y}) is stuck on {arm.stuck_on}, which it does not want"
-            )
-        if all(arm.use >= BUSY for arm in bringers):
-            arm = bringers[0]
-            return (
-                f"{place} waits for {lacking}: its {arm.prototype} at ({arm.x}, {arm.y}) is busy "
-                "all the time"
-            )
+        if not _taking_part(bringers):
+            return f"no inserter brings {lacking} to {place}: {_inert(bringers[0])}"
+        for arm in bringers:
+            name = f"{arm.prototype} at ({arm.x}, {arm.y})"
+            if self._is_stuck(arm):
+                return (
+                    f"{place} waits for {lacking}: the belt before the {name} is stuck on "
+                    f"{arm.unwanted}, which it does not want"
+                )
+            if arm.use >= BUSY and self._may_bring(arm, lacking):
+                return f"{place} waits for {lacking}: its {name} is busy all the time"
         if lacking in seen:
             return f"{place} waits for {lacking}, which needs itself"
         return f"{place} waits for {lacking}: {self.item(lacking, seen)}"
@@ -111,11 +126,30 @@ class _Trail:
     def _arm(self, arm: ArmUse) -> str:
         return f"the {arm.prototype} at ({arm.x}, {arm.y}) waits ({arm.reason or 'busy'})"
 
-    def _end(self, arm: ArmUse, side: int) -> tuple[int, int] | None:
-        """Where the entity at an inserter's pickup (-1) or drop (1) tile stands."""
+    def _is_stuck(self, arm: ArmUse) -> bool:
+        """Whether the belt before an inserter stands still on what its target does not want."""
+        belt = self._end(arm, -1)
+        if belt is None or arm.unwanted is None:
+            return False
+        takers = self.arms_at((belt.x, belt.y), -1)
+        lanes = self._lanes.get((belt.x, belt.y), [])
+        return all(taker.items_per_s == 0 for taker in takers) and any(
+            lane.stopped == 1 and lane.items_per_s == 0 for lane in lanes
+        )
+
+    def _may_bring(self, arm: ArmUse, item: str) -> bool:
+        """Whether an inserter takes from a belt, or from something that gives this item."""
+        giver = self._end(arm, -1)
+        if giver is None:
+            return False
+        if giver.kind in MACHINE_KINDS:
+            return giver.recipe == item
+        return giver.kind != "chest_src" or giver.item == item
+
+    def _end(self, arm: ArmUse, side: int) -> Entity | None:
+        """What stands at an inserter's pickup (-1) or drop (1) tile."""
         inserter = self._owner[arm.x, arm.y]
         assert inserter.direction is not None
         dx, dy = DIRECTION_VECTORS[inserter.direction]
-        reach = side * ARMS[arm.prototype].reach_tiles
-        end: Entity | None = self._owner.get((arm.x + reach * dx, arm.y + reach * dy))
-        return None if end is None else (end.x, end.y)
+        reach = side * inserter.reach
+        return self._owner.get((arm.x + reach * dx, arm.y + reach * dy))

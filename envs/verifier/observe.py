@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from envs.verifier.arms import wants
 from envs.verifier.belts import first_above
 from envs.verifier.engine import advance
 from envs.verifier.jit import allocating, entry, inlined, outlined, source_stamp
@@ -29,7 +30,7 @@ class Observed(NamedTuple):
         arm_ticks: `[A, 4]` int64 ticks by activity.
         picks: `[A, 2]` int64 items picked from the left lane, and from elsewhere.
         drops: `[A]` int64 items dropped.
-        stuck_on: `[A]` int32 item that lies before a waiting arm and is not wanted, or NONE.
+        unwanted: `[A]` int32 item that lies before a waiting arm and is not wanted, or NONE.
         machine_ticks: `[M, 4]` int64 ticks by activity.
         missing_ticks: `[M, K]` int64 ticks of starving in which an ingredient was missing.
         crafts: `[M]` int64 crafts begun.
@@ -41,7 +42,7 @@ class Observed(NamedTuple):
     arm_ticks: np.ndarray
     picks: np.ndarray
     drops: np.ndarray
-    stuck_on: np.ndarray
+    unwanted: np.ndarray
     machine_ticks: np.ndarray
     missing_ticks: np.ndarray
     crafts: np.ndarray
@@ -119,7 +120,10 @@ def _count(state, seen, first_arm, first_machine, first_chain, sign):
 
 @outlined
 def _unwanted(plan, state, info, arm):
-    """The item furthest upstream before an arm that waits at a belt for one it wants, or NONE."""
+    """The item furthest upstream before an arm that waits for one it wants, or NONE.
+
+    What came within reach, or came to be wanted, after the arm's turn is not meant.
+    """
     if info.from_lane == NONE or _arm_activity(plan, state, info, arm) != NO_ITEM:
         return NONE
     for lane in range(2):
@@ -128,7 +132,8 @@ def _unwanted(plan, state, info, arm):
         low, high = chain.first, chain.first + chain.count
         index = first_above(state.position, low, high, spot.offset + spot.length - 1) - 1
         if index >= low and state.position[index] >= spot.offset:
-            return state.item[index]
+            item = state.item[index]
+            return NONE if wants(plan, state, info.to_machine, item) else item
     return NONE
 
 
@@ -136,12 +141,12 @@ def _unwanted(plan, state, info, arm):
 def _blank(plan):
     """Nothing seen yet."""
     arms, machines, chains = len(plan.arms), len(plan.machines), len(plan.chains)
-    stuck: RecordArray = np.full(arms, NONE, np.int32)
+    unwanted: RecordArray = np.full(arms, NONE, np.int32)
     return Observed(
         np.zeros((arms, 4), np.int64),
         np.zeros((arms, 2), np.int64),
         np.zeros(arms, np.int64),
-        stuck,
+        unwanted,
         np.zeros((machines, 4), np.int64),
         np.zeros(plan.needs.shape, np.int64),
         np.zeros(machines, np.int64),
@@ -168,7 +173,7 @@ def _make_observe(stamp: str):
                 _watch(part, state, seen, arm, machine, chain)
             _count(state, seen, arm, machine, chain, 1)
             for a in range(len(part.arms)):
-                seen.stuck_on[arm + a] = _unwanted(part, state, part.arms[a], state.arms[a])
+                seen.unwanted[arm + a] = _unwanted(part, state, part.arms[a], state.arms[a])
             end = plan.parts[number]
             arm, machine, chain = end.arms, end.machines, end.chains
         return seen

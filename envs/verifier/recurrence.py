@@ -1,20 +1,34 @@
 """Runs a layout until its state recurs: exact transient, period and counts (R45-R47).
 
 States at geometrically spaced ticks are kept as marks, and each later state is compared with all
-of them: first by signature, then whole. A mark m that recurs at tick m + p gives the least period
-p, for every state since the mark was compared; and the mark before it did not recur, so the
-transient ends between the two. Two runs p ticks apart, started at marks, find where.
-Where the transient is not asked for, the time in which machines only fill up is skipped. Every
-part of a layout is run for itself.
+of them. A mark m that recurs at tick m + p gives the least period p, for every state since the
+mark was compared; and the mark before it did not recur, so the transient ends between the two.
+Two runs p ticks apart, started at marks, find where. Where the transient is not asked for, the
+time in which machines only fill up is skipped. Every part of a layout is run for itself.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from envs.verifier.engine import advance
-from envs.verifier.filling import skip_filling
-from envs.verifier.jit import allocating, entry, inlined, outlined, source_stamp
+from envs.verifier.arms import move_arms
+from envs.verifier.belts import move_lanes
+from envs.verifier.engine import advance, run_machines
+from envs.verifier.filling import is_worth_skipping, skip_filling
+from envs.verifier.jit import allocating, entry, outlined, source_stamp
+from envs.verifier.marks import (
+    BUT_PRODUCTS,
+    MAX_MARKS,
+    MIN_SPACING,
+    SPACING_SHIFT,
+    WHOLE,
+    add_mark,
+    confirm,
+    delivered_since,
+    find_mark,
+    new_marks,
+    same_words,
+)
 from envs.verifier.parts import take_part
 from envs.verifier.reach import can_reach
 from envs.verifier.state import (
@@ -26,15 +40,6 @@ from envs.verifier.state import (
     start,
     unpack,
 )
-
-MAX_MARKS = 512
-MIN_SPACING = 32
-SPACING_SHIFT = 5
-"""Marks lie 1/32 of the ticks run so far apart, at least 32 ticks."""
-
-FILTER_SIZE = 4096
-FILTER_SHIFT = np.uint64(52)
-"""A signature's highest 12 bits say in which place of a filter it leaves its trace."""
 
 
 class Run(NamedTuple):
@@ -72,91 +77,6 @@ class SinkRun(NamedTuple):
     counts: np.ndarray
 
 
-class Marks(NamedTuple):
-    """Kept states.
-
-    Attributes:
-        ticks: `[MAX_MARKS]` int64.
-        signatures, but_products: `[MAX_MARKS]` uint64, with and without product counts.
-        starts: `[MAX_MARKS + 1]` int64, where each state's words begin.
-        seen: `[2, FILTER_SIZE]` uint8, nonzero where a signature of either kind left its trace.
-    """
-
-    ticks: np.ndarray
-    signatures: np.ndarray
-    but_products: np.ndarray
-    starts: np.ndarray
-    seen: np.ndarray
-
-
-@allocating
-def _same(words, first, other):
-    """Whether `other` is what stands in `words` from `first` on."""
-    i = 0
-    while i < len(other) and words[first + i] == other[i]:
-        i += 1
-    return i == len(other)
-
-
-@allocating
-def _append(words, used, packed, delivered):
-    """`words` with a packed state and its counters behind the used ones, enlarged if need be."""
-    more = len(packed) + delivered.size
-    if used + more > len(words):
-        larger = np.empty(2 * (used + more), np.int32)
-        for i in range(used):
-            larger[i] = words[i]
-        words = larger
-    for i in range(len(packed)):
-        words[used + i] = packed[i]
-    at = used + len(packed)
-    for sink in range(delivered.shape[0]):
-        for item in range(delivered.shape[1]):
-            words[at] = delivered[sink, item]
-            at += 1
-    return words
-
-
-@outlined
-def _find(signatures, first, count, current):
-    """The first mark from `first` on with the present signature; `count` if there is none."""
-    for m in range(first, count):
-        if signatures[m] == current:
-            return m
-    return count
-
-
-@inlined
-def _find_mark(marks, kind, first, count, current):
-    """`_find` among signatures of a kind, which looks at the filter before the marks."""
-    if marks.seen[kind, current >> FILTER_SHIFT] == 0:
-        return count
-    return _find(marks.signatures if kind == 0 else marks.but_products, first, count, current)
-
-
-@allocating
-def _confirm(plan, marks, m, count, words, state, current):
-    """The first mark from `m` on that equals the present state as a whole, `count` if none."""
-    while m < count:
-        size = marks.starts[m + 1] - marks.starts[m] - state.delivered.size
-        if size == packed_size(state) and _same(words, marks.starts[m], pack(plan, state)):
-            return m
-        m = _find(marks.signatures, m + 1, count, current)
-    return m
-
-
-@allocating
-def _delivered_since(words, end, delivered):
-    """Items delivered since the mark whose words end at `end`."""
-    counts = np.empty(delivered.shape, np.int64)
-    at = end - delivered.size
-    for sink in range(delivered.shape[0]):
-        for item in range(delivered.shape[1]):
-            counts[sink, item] = delivered[sink, item] - words[at]
-            at += 1
-    return counts
-
-
 @allocating
 def _find_transient(plan, targets, words, marks, m, period):
     """The least t >= 1 whose state recurs, where mark m does but not those before it (R45)."""
@@ -170,56 +90,75 @@ def _find_transient(plan, targets, words, marks, m, period):
     while True:
         if tick > 0 and signature(early) == signature(late):
             size = packed_size(early)
-            if size == packed_size(late) and _same(pack(plan, early), 0, pack(plan, late)):
+            if size == packed_size(late) and same_words(pack(plan, early), 0, pack(plan, late)):
                 return tick
         advance(plan, targets, early)
         advance(plan, targets, late)
         tick += 1
 
 
+@outlined
+def _scan(plan, targets, state, marks, first, count, tick, stop, may_skip):
+    """Ticks on to `stop`, or to a state that may be that of a mark.
+
+    Returns the tick, the mark or `count`, and in which way they are alike: `WHOLE`, or, only among
+    marks from `first` on and only with `may_skip`, `BUT_PRODUCTS`.
+    """
+    while tick < stop:
+        move_lanes(plan, state)
+        move_arms(plan, targets, state)
+        run_machines(plan, state)
+        tick += 1
+        partial = signature_but_products(state)
+        m = find_mark(marks, WHOLE, 0, count, partial + products_signature(state))
+        if m < count:
+            return tick, m, WHOLE
+        if may_skip:
+            m = find_mark(marks, BUT_PRODUCTS, first, count, partial)
+            if m < count:
+                return tick, m, BUT_PRODUCTS
+    return tick, count, WHOLE
+
+
 @allocating
 def _run_part(plan, targets, tick_cap, with_transient):
-    """One part: ticks simulated, transient (-1 if not asked for), period, window, counts, totals."""
-    state = start(plan)
-    ticks, starts = np.zeros(MAX_MARKS, np.int64), np.zeros(MAX_MARKS + 1, np.int64)
-    signatures, but_products = np.empty(MAX_MARKS, np.uint64), np.empty(MAX_MARKS, np.uint64)
-    marks = Marks(ticks, signatures, but_products, starts, np.zeros((2, FILTER_SIZE), np.uint8))
-    words = np.empty(4096, np.int32)
-    half, count = state.delivered.copy(), 0
-    tick, steps, mark_due, may_skip, first = 0, 0, 0, not with_transient, 0
-    while tick <= tick_cap:
-        if tick == tick_cap // 2:
+    """Ticks simulated, transient (-1 if not asked for), period, window, counts, totals."""
+    state, marks = start(plan), new_marks()
+    words, middle, half = np.empty(4096, np.int32), tick_cap // 2, state.delivered.copy()
+    words = add_mark(plan, marks, 0, words, 0, state)
+    tick, steps, mark_due, first, count = 0, 0, MIN_SPACING, 0, 1
+    while tick < tick_cap:
+        stop = middle if tick < middle else tick_cap
+        if count < MAX_MARKS:
+            stop = min(stop, tick + mark_due - steps)
+        before = tick
+        tick, m, kind = _scan(
+            plan, targets, state, marks, first, count, tick, stop, not with_transient
+        )
+        steps += tick - before
+        if m < count and kind == WHOLE:
+            m = confirm(plan, marks, m, count, words, state)
+            if m < count:
+                period, transient = tick - marks.ticks[m], -1
+                if with_transient:
+                    transient = _find_transient(plan, targets, words, marks, m, period)
+                counts = delivered_since(words, marks.starts[m + 1], state.delivered)
+                return steps, transient, period, period, counts, state.delivered
+        elif m < count:
+            period = tick - marks.ticks[m]
+            worth = is_worth_skipping(plan, words, marks.starts[m], state)
+            if worth and period < tick_cap - tick:
+                tick += skip_filling(plan, targets, state, period)
+                steps += period
+                mark_due, first = steps, count
+        if tick == middle:
             half = state.delivered.copy()
-        partial = signature_but_products(state)
-        current = partial + products_signature(state)
-        m = _find_mark(marks, 0, 0, count, current)
-        if m < count:
-            m = _confirm(plan, marks, m, count, words, state, current)
-        if m < count:
-            period, transient = tick - ticks[m], -1
-            if with_transient:
-                transient = _find_transient(plan, targets, words, marks, m, period)
-            counts = _delivered_since(words, starts[m + 1], state.delivered)
-            return steps, transient, period, period, counts, state.delivered
         if steps >= mark_due and count < MAX_MARKS:
-            packed = pack(plan, state)
-            words = _append(words, starts[count], packed, state.delivered)
-            starts[count + 1] = starts[count] + len(packed) + state.delivered.size
-            signatures[count], but_products[count], ticks[count] = current, partial, tick
-            marks.seen[0, current >> FILTER_SHIFT] = marks.seen[1, partial >> FILTER_SHIFT] = 1
+            words = add_mark(plan, marks, count, words, tick, state)
             mark_due = steps + max(MIN_SPACING, steps >> SPACING_SHIFT)
-            count, may_skip = count + 1, not with_transient
-        m = _find_mark(marks, 1, first, count, partial) if may_skip else count
-        period = tick - ticks[m] if m < count else 0
-        if 0 < period < tick_cap - tick:
-            passed = skip_filling(plan, targets, state, period)
-            tick, steps = tick + passed, steps + period
-            mark_due, may_skip, first = steps, False, count
-        else:
-            advance(plan, targets, state)
-            tick, steps = tick + 1, steps + 1
+            count += 1
     counts = state.delivered - half
-    return steps - 1, -1, 0, tick_cap - tick_cap // 2, counts, state.delivered
+    return steps, -1, 0, tick_cap - middle, counts, state.delivered
 
 
 def _make_run(stamp: str):

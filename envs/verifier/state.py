@@ -159,11 +159,13 @@ def signature_but_products(state):
     step = np.uint64(0xD1342543DE82EF95)
     for number in range(len(state.arms)):
         arm = state.arms[number]
-        mixed += weight * np.uint64(arm.angle * 1_000_003 + arm.length)
+        mixed += weight * np.uint64(arm.angle * 1_000_003 + arm.length + arm.held * 15_485_863)
         weight *= step
     for number in range(len(state.machines)):
-        machine = state.machines[number]
-        mixed += weight * np.uint64(machine.remaining)
+        summary = np.int64(state.machines[number].remaining)
+        for slot in range(state.stock.shape[1]):
+            summary = summary * 1_009 + state.stock[number, slot]
+        mixed += weight * np.uint64(summary)
         weight *= step
     for number in range(len(state.chains)):
         chain = state.chains[number]

@@ -3,13 +3,19 @@
 from fractions import Fraction
 
 from envs.catalogue import ITEMS
-from envs.labels import rate_text, short_name
+from envs.labels import TIERS, rate_text, short_name
+from envs.layout import MACHINE_KINDS, PROTOTYPES
 
 
 def test_short_names_tell_all_items_apart() -> None:
     names = {short_name(item) for item in ITEMS}
     assert len(names) == len(ITEMS)
-    assert max(map(len, names)) <= 9
+    assert max(map(len, names)) <= 10
+
+
+def test_tiers_mark_all_machines_but_the_first_of_each_kind() -> None:
+    machines = {name for kind in MACHINE_KINDS for name in PROTOTYPES[kind][1:]}
+    assert set(TIERS) == machines
 
 
 def test_rate_shows_decimal_and_fraction() -> None:

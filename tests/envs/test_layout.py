@@ -14,9 +14,6 @@ from envs.layout import (
     Entity,
     Layout,
     LayoutError,
-    layout_from_json,
-    layout_to_json,
-    read_layout,
     validate,
 )
 

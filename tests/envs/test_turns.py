@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from envs.layout import Entity, Layout
-from envs.turns import LEFT_TURN, RIGHT_TURN, STRAIGHT, belts_by_tile, turn_of
+from envs.turns import LEFT_TURN, RIGHT_TURN, STRAIGHT, belts_by_tile, sideloads, turn_of
 from envs.verifier.lanes import find_shapes
 from envs.verifier.records import BELT, NONE, SINK, SOURCE
 
@@ -45,6 +45,25 @@ def test_belt_turns_towards_its_only_feeder_at_a_side(
 def test_sink_turns_and_source_does_not() -> None:
     assert _turn(BELOW, kind="sink") == RIGHT_TURN
     assert _turn(BELOW, kind="source") == STRAIGHT
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind_ahead", "expected"),
+    [
+        (Entity("belt", 1, 0, E), Entity("belt", 0, 0, E), True),
+        (Entity("sink", 1, 0, E), Entity("belt", 0, 0, E), True),
+        (Entity("belt", 1, 0, E), None, False),
+        (Entity("belt", 1, 0, N), None, False),
+        (Entity("source", 1, 0, E), None, False),
+    ],
+)
+def test_belt_sideloads_only_into_a_straight_belt_at_right_angles(
+    ahead: Entity, behind_ahead: Entity | None, expected: bool
+) -> None:
+    belt = Entity("belt", 1, 1, N)
+    around = (ahead,) if behind_ahead is None else (ahead, behind_ahead)
+    belts = belts_by_tile(Layout(3, 3, (belt, *around)))
+    assert sideloads(belt, belts) == expected
 
 
 def test_turns_agree_with_the_verifier() -> None:

@@ -21,11 +21,11 @@ from verifier_layouts import (
     sink,
     source,
     supported_cases,
+    whole_plan,
 )
 
-from envs.layout import EAST, NORTH, SOUTH, WEST, Entity, Layout, LayoutError
+from envs.layout import EAST, NORTH, SINK_KINDS, SOUTH, WEST, Entity, Layout, LayoutError
 from envs.verifier import RULES_VERSION, score_rate, score_rates, verify, verify_many
-from envs.verifier.compile import compile_layout
 from envs.verifier.reach import can_reach
 
 GEAR_LINE = """
@@ -53,8 +53,8 @@ def gear_line(**changes: Entity) -> Layout:
 
 def with_one_sink(layout: Layout, item: str) -> Layout:
     """The layout with its first sink only, scoring an item; None where it has no sink."""
-    sinks = [entity for entity in layout.entities if entity.kind == "sink"]
-    kept = [entity for entity in layout.entities if entity.kind != "sink"]
+    sinks = [entity for entity in layout.entities if entity.kind in SINK_KINDS]
+    kept = [entity for entity in layout.entities if entity.kind not in SINK_KINDS]
     first = sinks[0] if sinks else Entity("sink", 0, 0, 0)
     kept = [entity for entity in kept if (first.x, first.y) not in entity.tiles()]
     return replace(layout, entities=(*kept, replace(first, item=item)))
@@ -64,7 +64,7 @@ def scorable(seed: int) -> Layout:
     rng = random.Random(seed)
     make = rng.choice([random_layout, mutated_case, mutated_case, random_rings])
     layout = make(seed)
-    scored = [entity.item for entity in layout.entities if entity.kind == "sink"]
+    scored = [entity.item for entity in layout.entities if entity.kind in SINK_KINDS]
     item = scored[0] if scored and scored[0] and make is mutated_case else rng.choice([GEAR, IRON])
     return with_one_sink(layout, item)
 
@@ -77,10 +77,10 @@ def test_score_rate_agrees_with_full_simulation_and_early_zeros_are_right():
     early = functional = 0
     for seed in range(300):
         layout = scorable(seed)
-        scored = next(entity for entity in layout.entities if entity.kind == "sink").item
+        scored = next(entity for entity in layout.entities if entity.kind in SINK_KINDS).item
         result = verify(layout, tick_cap=30_000)
         rate = next(rate.rate for rate in result.rates if rate.item == scored)
-        plan, rows = compile_layout(layout)
+        plan, rows = whole_plan(layout)
         reachable = can_reach(plan, 0, rows.items.index(scored))
         early += not reachable
         functional += rate > 0

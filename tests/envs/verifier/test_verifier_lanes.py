@@ -1,7 +1,7 @@
 """What the compiler makes of a layout: shapes, lengths, links, order, drops (R6-R10, R14, R32)."""
 
 import pytest
-from verifier_layouts import arm, asm, draw, sink, source
+from verifier_layouts import arm, asm, draw, sink, source, whole_plan
 
 from envs.layout import EAST, NORTH, SOUTH, WEST, Layout
 from envs.verifier.compile import compile_layout
@@ -18,8 +18,8 @@ def lengths_at(layout: Layout, x: int, y: int) -> list[int]:
 
 
 def chains_in_order(layout: Layout) -> list[tuple[int, int, int]]:
-    """(x, y, lane) of each chain's front, in moving order."""
-    plan, _ = compile_layout(layout)
+    """(x, y, lane) of each chain's front, in moving order, part by part."""
+    plan, _ = whole_plan(layout)
     fronts = [int(plan.chains[number]["front"]) for number in plan.order]
     return [(f // 2 % layout.width, f // 2 // layout.width, f % 2) for f in fronts]
 
@@ -99,11 +99,11 @@ def test_chains_move_after_their_target_and_downstream_entries_first():
     layout = draw("..^\n..^<\n.>^\n..^")
     assert chains_in_order(layout) == [
         (2, 0, 0),
+        (1, 2, 0),
+        (1, 2, 1),
         (2, 0, 1),
         (3, 1, 1),  # right lane at 67 of the second tile
         (3, 1, 0),  # then 188
-        (1, 2, 0),
-        (1, 2, 1),
     ]
 
 

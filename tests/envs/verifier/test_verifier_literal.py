@@ -1,32 +1,39 @@
 """The compiled engine against the rules written out word by word, on random layouts."""
 
+from fractions import Fraction
+
 import pytest
+from literal_plan import literal_plan
 from literal_rules import Literal
-from verifier_layouts import Stepped, mutated_case, random_layout, random_rings
+from merged_parts import part_ranges
+from random_layouts import mutated_case, random_factory, random_layout, random_rings
+from verifier_layouts import Stepped, cases, whole_plan
 
 from envs.layout import Layout
+from envs.verifier import verify
 from envs.verifier.compile import compile_layout
-from envs.verifier.recurrence import Run, run
 from envs.verifier.targets import targets
 
 PHASES = ("RETURN", "WAITP", "CARRY", "WAITD")
+MAKERS = (random_layout, mutated_case, random_rings, random_factory)
 
 
 def engine_key(layout: Layout, ticks: int) -> tuple:
     """The engine's state after some ticks, in the form of `Literal.key`."""
     stepped = Stepped(layout, ticks)
-    plan, state = stepped.plan, stepped.state
+    plan, state, names = stepped.plan, stepped.state, stepped.rows.items
     chains, arms = [], []
     for chain in state.chains:
         part = slice(chain["first"], chain["first"] + chain["count"])
-        chains.append(tuple(zip(state.position[part], state.item[part], strict=True)))
+        items = zip(state.position[part], state.item[part], strict=True)
+        chains.append(tuple((int(at), names[item]) for at, item in items))
     for info, arm in zip(plan.arms, state.arms, strict=True):
         chase = {0: None, 3: "gone"}.get(int(arm["chase"]))
         if arm["chase"] in (1, 2):
             spot = plan.lanes[info["from_lane"] + arm["chase"] - 1]
             chase = (int(arm["chase"]) - 1, state.position[arm["index"]] - spot["offset"])
-        phase = PHASES[arm["phase"]]
-        arms.append((arm["angle"], arm["length"], phase, arm["held"], chase))
+        held = names[arm["held"]] if arm["held"] >= 0 else None
+        arms.append((arm["angle"], arm["length"], PHASES[arm["phase"]], held, chase))
     machines = [
         (machine["remaining"], machine["made"], tuple(stock[: info["needs"]]))
         for info, machine, stock in zip(plan.machines, state.machines, state.stock, strict=True)
@@ -51,30 +58,53 @@ def recurrence_by_hashing(literal: Literal, limit: int) -> tuple[int, int, dict]
     return None
 
 
-@pytest.mark.parametrize("make", [random_layout, mutated_case, random_rings])
-def test_states_follow_the_rules_tick_by_tick(make):
+@pytest.mark.parametrize("make", MAKERS)
+def test_r44_states_follow_the_rules_tick_by_tick(make):
     for seed in range(40):
         layout = make(seed)
-        literal = Literal(compile_layout(layout)[0], targets())
+        literal = Literal(layout, targets())
         for tick in range(1, 241):
             literal.tick()
             if tick % 12 == 0 or tick < 4:
                 assert engine_key(layout, tick) == literal.key(), f"seed {seed}, tick {tick}"
 
 
-@pytest.mark.parametrize("make", [random_layout, mutated_case, random_rings])
-def test_transient_period_and_counts_are_the_least_ones(make):
+@pytest.mark.parametrize("make", MAKERS)
+def test_r45_transient_period_and_rates_are_those_of_a_table_of_all_states(make):
     checked = 0
     for seed in range(1000, 1030):
         layout = make(seed)
-        plan, _ = compile_layout(layout)
-        expected = recurrence_by_hashing(Literal(plan, targets()), 900)
+        expected = recurrence_by_hashing(Literal(layout, targets()), 900)
         if expected is None:
             continue
-        found = Run(*run(plan, targets(), 2000, True))
-        counts = {(s, i): n for (s, i), n in expected[2].items() if n}
-        places = zip(*found.counts.nonzero(), strict=True)
-        nonzero = {(int(s), int(i)): int(found.counts[s, i]) for s, i in places}
-        assert (found.transient, found.period, nonzero) == (*expected[:2], counts), f"seed {seed}"
+        transient, period, counts = expected
+        found = verify(layout)
+        assert (found.transient_ticks, found.period_ticks) == (transient, period), f"seed {seed}"
+        rates = {((r.x, r.y), r.item): r.rate for r in found.rates if r.rate}
+        by_hand = {key: Fraction(60 * n, period) for key, n in counts.items() if n}
+        assert rates == by_hand, f"seed {seed}"
         checked += 1
-    assert checked > 18
+    assert checked >= 10
+
+
+def test_r14_lanes_and_their_order_are_those_of_the_rules():
+    for seed in range(60):
+        for make in MAKERS:
+            layout = make(seed)
+            plan, literal = whole_plan(layout)[0], literal_plan(layout)
+            for part in part_ranges(compile_layout(layout)[0], "chains"):
+                order = list(plan.order[part])
+                assert order == [n for n in literal.order if n in order], f"{make}, seed {seed}"
+            for (x, y, n), lane in literal.lanes.items():
+                record = plan.lanes[2 * (y * layout.width + x) + n]
+                found = tuple(int(record[f]) for f in ("length", "chain", "offset", "entry"))
+                assert found == (lane.length, lane.chain, lane.offset, lane.entry)
+
+
+def test_reference_cases_follow_the_literal_rules_for_a_while():
+    for name, (_, layout) in cases().items():
+        literal = Literal(layout, targets())
+        for tick in range(1, 401):
+            literal.tick()
+            if tick % 100 == 0:
+                assert engine_key(layout, tick) == literal.key(), f"{name}, tick {tick}"

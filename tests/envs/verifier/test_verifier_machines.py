@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from verifier_layouts import COPPER, GEAR, IRON, Stepped, arm, asm, draw, source
 
-from envs.catalogue import RECIPES
+from envs.catalogue import RECIPES, TASK_MACHINE
 from envs.layout import EAST, SOUTH, Layout
 
 FED = """
@@ -31,7 +31,7 @@ def made(layout: Layout, ticks: int) -> int:
     [(GEAR, 60), ("automation-science-pack", 600), ("logistic-science-pack", 720)],
 )
 def test_craft_time_of_an_assembling_machine_1(recipe, ticks):
-    assert RECIPES[recipe].craft_ticks == ticks
+    assert RECIPES[recipe].craft_ticks(TASK_MACHINE) == ticks
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_craft_time_of_an_assembling_machine_1(recipe, ticks):
 )
 def test_ingredient_limit_in_crafts(recipe, limit):
     first = RECIPES[recipe].ingredients[0][1]
-    assert RECIPES[recipe].ingredient_limit(first) == first * limit
+    assert RECIPES[recipe].ingredient_limit(first, TASK_MACHINE) == first * limit
 
 
 def test_crafts_follow_one_another_without_a_pause():

@@ -1,27 +1,20 @@
-"""Helpers of the verifier's tests: layouts drawn as text, random layouts, stepping by ticks."""
+"""Helpers of the verifier's tests: layouts drawn as text, reference cases, stepping by ticks."""
 
 import json
-import random
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from envs.catalogue import RECIPES
-from envs.layout import (
-    DIRECTION_VECTORS,
-    EAST,
-    NORTH,
-    SOUTH,
-    WEST,
-    Entity,
-    Layout,
-    LayoutError,
-    layout_from_json,
-)
+from merged_parts import merged_plan, merged_state, part_ranges
+
+from envs.layout import EAST, NORTH, SOUTH, WEST, Entity, Layout
+from envs.layout_json import layout_from_json
 from envs.verifier.compile import compile_layout
+from envs.verifier.encode import Rows
 from envs.verifier.engine import advance
 from envs.verifier.jit import entry, source_stamp
+from envs.verifier.parts import take_part
 from envs.verifier.records import Plan, State
 from envs.verifier.state import start
 from envs.verifier.targets import targets
@@ -40,12 +33,25 @@ def sink(direction: int, item: str | None = IRON) -> Entity:
     return Entity("sink", 0, 0, direction, item=item)
 
 
-def arm(drop: int) -> Entity:
-    return Entity("inserter", 0, 0, drop)
+def arm(drop: int, prototype: str = "inserter") -> Entity:
+    return Entity("inserter", 0, 0, drop, prototype=prototype)
 
 
-def asm(recipe: str | None = GEAR) -> Entity:
-    return Entity("asm", 0, 0, recipe=recipe)
+def asm(recipe: str | None = GEAR, prototype: str = "assembling-machine-1") -> Entity:
+    return Entity("asm", 0, 0, recipe=recipe, prototype=prototype)
+
+
+def furnace(recipe: str | None = IRON, prototype: str = "stone-furnace") -> Entity:
+    return Entity("furnace", 0, 0, recipe=recipe, prototype=prototype)
+
+
+def chest(item: str | None = IRON) -> Entity:
+    """A chest that never runs out."""
+    return Entity("chest_src", 0, 0, item=item)
+
+
+def chest_sink(item: str | None = IRON) -> Entity:
+    return Entity("chest_sink", 0, 0, item=item)
 
 
 def draw(text: str, **legend: Entity) -> Layout:
@@ -64,41 +70,94 @@ def draw(text: str, **legend: Entity) -> Layout:
     return Layout(max(len(row) for row in rows), len(rows), tuple(entities))
 
 
+Cases = dict[str, tuple[dict[str, Any], Layout]]
+
+
+def _read(name: str) -> Cases:
+    listed = json.loads((DATA / name).read_text())
+    return {case["name"]: (case, layout_from_json(case)) for case in listed}
+
+
 @cache
-def supported_cases() -> dict[str, tuple[dict[str, Any], Layout]]:
-    """The reference cases made only of entities that this version knows, by name."""
-    cases = {}
-    for case in json.loads((DATA / "cases_public.json").read_text()):
-        try:
-            cases[case["name"]] = case, layout_from_json(case)
-        except LayoutError:
-            continue
-    return cases
+def cases() -> Cases:
+    """The reference cases by name: rates, transient and period are given."""
+    return _read("cases_public.json")
 
 
-def _make_stepper(stamp: str):
+@cache
+def public_layouts() -> Cases:
+    """The further layouts by name: rates and period are given."""
+    return _read("layouts_public.json")
+
+
+def rotated(layout: Layout, quarters: int) -> Layout:
+    """A layout turned clockwise by quarter turns."""
+    for _ in range(quarters % 4):
+        turned = []
+        for entity in layout.entities:
+            x, y = layout.height - entity.y - entity.size, entity.x
+            direction = None if entity.direction is None else (entity.direction + 1) % 4
+            turned.append(replace(entity, x=x, y=y, direction=direction))
+        layout = Layout(layout.height, layout.width, tuple(turned))
+    return layout
+
+
+def _make_run_part(stamp: str):
     @entry
-    def run_ticks(plan, targets, ticks):
+    def run_part(plan, targets, number, ticks):
         _ = stamp
-        state = start(plan)
+        part = take_part(plan, number)
+        state = start(part)
         for _tick in range(ticks):
-            advance(plan, targets, state)
+            advance(part, targets, state)
         return state
 
-    return run_ticks
+    return run_part
 
 
-_run_ticks = _make_stepper(source_stamp())
+_run_part = _make_run_part(source_stamp())
+
+
+def run_parts(plan: Plan, ticks: int) -> list[State]:
+    """The states of a plan's parts after some ticks."""
+    return [State(*_run_part(plan, targets(), n, ticks)) for n in range(len(plan.parts))]
+
+
+def delivered_after(layout: Layout, ticks: int) -> dict[tuple[int, int, str], int]:
+    """Items counted after some ticks, by x and y of the sink and item name (R43)."""
+    plan, rows = compile_layout(layout)
+    counts: dict[tuple[int, int, str], int] = {}
+    for state, part in zip(run_parts(plan, ticks), part_ranges(plan, "sinks"), strict=True):
+        for row, item in zip(*state.delivered.nonzero(), strict=True):
+            sink = rows.sinks[plan.sinks[part][row]]
+            key = sink.x, sink.y, rows.items[item]
+            counts[key] = counts.get(key, 0) + int(state.delivered[row, item])
+    return counts
+
+
+@lru_cache(maxsize=64)
+def _compiled(layout: Layout) -> tuple[Plan, Plan, Rows]:
+    """A layout's plan as it is run, the same as one part, and its names."""
+    plan, rows = compile_layout(layout)
+    return plan, merged_plan(plan, len(rows.sinks)), rows
+
+
+def whole_plan(layout: Layout) -> tuple[Plan, Rows]:
+    """`compile_layout` with the plan's parts made one again."""
+    _, merged, rows = _compiled(layout)
+    return merged, rows
 
 
 class Stepped:
-    """A layout after some ticks, with its state readable by tile."""
+    """A layout after some ticks, with its state readable by tile.
+
+    Each part runs for itself, as in the verifier; `plan` and `state` hold them as one.
+    """
 
     def __init__(self, layout: Layout, ticks: int) -> None:
         self.layout = layout
-        plan, self.rows = compile_layout(layout)
-        self.plan: Plan = plan
-        self.state: State = State(*_run_ticks(plan, targets(), ticks))
+        parts, self.plan, self.rows = _compiled(layout)
+        self.state = merged_state(parts, run_parts(parts, ticks), len(self.rows.sinks))
 
     def items(self, x: int, y: int, lane: int) -> list[tuple[int, str]]:
         """(position, item) on a lane of a tile, front first."""
@@ -123,82 +182,3 @@ class Stepped:
         """Ingredients of a name in a machine."""
         needs = list(self.plan.needs["item"][machine])
         return int(self.state.stock[machine, needs.index(self.rows.items.index(item))])
-
-
-def _random_entity(rng: random.Random, kind: str, x: int, y: int) -> Entity:
-    items = [IRON, IRON, COPPER, "copper-cable", None]
-    if kind == "asm":
-        return Entity("asm", x, y, recipe=rng.choice([*list(RECIPES)[:6], GEAR, GEAR, None]))
-    entity = Entity(kind, x, y, rng.randrange(4))
-    if kind == "source":
-        return replace(entity, left=rng.choice(items), right=rng.choice(items))
-    return replace(entity, item=rng.choice([GEAR, IRON])) if kind == "sink" else entity
-
-
-def random_layout(seed: int, size: int = 7) -> Layout:
-    """Garbage: random entities, where belts often follow one another."""
-    rng = random.Random(seed)
-    taken: dict[tuple[int, int], Entity] = {}
-    entities = []
-    machines = rng.choice([0, 1, 1, 2])
-    kinds = ["asm"] * machines + ["source"] * 3 + ["sink"] * 2 + ["inserter"] * rng.randint(0, 8)
-    kinds += ["belt"] * rng.randint(5, size * size)
-    for kind in kinds:
-        for _ in range(4):
-            entity = _random_entity(rng, kind, rng.randrange(size), rng.randrange(size))
-            tiles = entity.tiles()
-            if any(max(tile) >= size or tile in taken for tile in tiles):
-                continue
-            taken.update(dict.fromkeys(tiles, entity))
-            entities.append(entity)
-            break
-    return Layout(size, size, tuple(entities))
-
-
-def mutated_case(seed: int) -> Layout:
-    """A reference case with a few entities turned, dropped or added."""
-    rng = random.Random(seed)
-    _, layout = rng.choice(list(supported_cases().values()))
-    entities = list(layout.entities)
-    for _ in range(rng.randint(1, 4)):
-        index = rng.randrange(len(entities))
-        entity = entities[index]
-        if entity.kind in ("belt", "inserter", "source") and rng.random() < 0.7:
-            entities[index] = replace(entity, direction=rng.randrange(4))
-        elif entity.kind != "sink":
-            entities.pop(index)
-    taken = {tile for entity in entities for tile in entity.tiles()}
-    for _ in range(rng.randint(0, 12)):
-        tile = (rng.randrange(layout.width), rng.randrange(layout.height))
-        if tile not in taken:
-            entities.append(_random_entity(rng, rng.choice(["belt", "inserter"]), *tile))
-            taken.add(tile)
-    return Layout(layout.width, layout.height, tuple(entities))
-
-
-def random_rings(seed: int) -> Layout:
-    """Overlapping rings of belts with random sources, arms, sinks and belts on them."""
-    rng = random.Random(seed)
-    size = rng.choice([6, 7, 8])
-    taken: dict[tuple[int, int], Entity] = {}
-    for _ in range(rng.randint(1, 3)):
-        for (x, y), ahead in _ring(rng, size):
-            direction = DIRECTION_VECTORS.index((ahead[0] - x, ahead[1] - y))
-            if rng.random() < 0.97:
-                taken.setdefault((x, y), Entity("belt", x, y, direction))
-    for _ in range(rng.randint(2, 12)):
-        kind = rng.choice(["source", "source", "inserter", "inserter", "belt", "sink"])
-        tile = (rng.randrange(size), rng.randrange(size))
-        taken.setdefault(tile, _random_entity(rng, kind, *tile))
-    return Layout(size, size, tuple(taken.values()))
-
-
-def _ring(rng: random.Random, size: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Tiles of a rectangle's outline, each with the one ahead, either way round."""
-    x0, y0 = rng.randrange(size - 1), rng.randrange(size - 1)
-    x1, y1 = rng.randint(x0 + 1, min(size - 1, x0 + 4)), rng.randint(y0 + 1, min(size - 1, y0 + 4))
-    tiles = [(x, y0) for x in range(x0, x1)] + [(x1, y) for y in range(y0, y1)]
-    tiles += [(x, y1) for x in range(x1, x0, -1)] + [(x0, y) for y in range(y1, y0, -1)]
-    if rng.random() < 0.5:
-        tiles.reverse()
-    return list(zip(tiles, tiles[1:] + tiles[:1], strict=True))
