@@ -45,6 +45,11 @@ class Loaded:
     imported: Imported | None = None
     in_list: bool = False
 
+    @property
+    def unknown(self) -> frozenset[tuple[int, int]]:
+        """(x, y) of the entities whose work is not known, sinks among them."""
+        return self.imported.unknown if self.imported else frozenset()
+
 
 def load_inputs(
     argument: str,

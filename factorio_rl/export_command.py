@@ -16,7 +16,7 @@ def add_parser(commands: Any) -> None:
     """Adds `export` to the subcommands of a parser."""
     parser = commands.add_parser("export", help="write a layout as a blueprint string")
     parser.set_defaults(run=run)
-    parser.add_argument("layout", type=Path, help="layout JSON file")
+    parser.add_argument("layout", help="layout JSON file, or - for standard input")
     parser.add_argument("--game", choices=("2.0", "1.1"), default="2.0", help="default: 2.0")
     parser.add_argument("--label", help="the blueprint's name; default: the items it gives")
     parser.add_argument("--out", type=Path, help="write to this file; without it, print")
@@ -25,9 +25,12 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the command; the exit code. Raises UserError for what cannot be read or written."""
     from envs.blueprint.exporting import export_blueprint
-    from envs.layout_json import read_layout
+    from envs.layout_input import load_inputs
 
-    exported = export_blueprint(read_layout(options.layout), options.game, options.label)
+    loaded = load_inputs(options.layout, stdin=sys.stdin)
+    if len(loaded) != 1:
+        raise UserError(f"{options.layout} holds {len(loaded)} layouts; give a file with one")
+    exported = export_blueprint(loaded[0].layout, options.game, options.label)
     for note in exported.notes:
         print(f"note: {note}", file=sys.stderr)
     if options.out is None:

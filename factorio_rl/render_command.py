@@ -28,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; the exit code."""
     from envs.layout_input import load_inputs
     from envs.render import render_png, render_text
+    from envs.verifier import verify
+    from factorio_rl.verify_answer import rates_in_short
 
     loaded = load_inputs(
         options.layout,
@@ -41,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     layout = loaded[0].layout
 
     def draw() -> Any:
-        caption = _caption(loaded[0])
+        caption = rates_in_short(verify(layout), loaded[0].unknown)
         if options.png is None:
             return render_text(layout, caption=caption)
         return render_png(layout, caption=caption)
@@ -53,18 +55,3 @@ def run(options: argparse.Namespace) -> int:
         save_picture(drawn, options.png)
         print(f"wrote {options.png}")
     return 0
-
-
-def _caption(loaded: Any) -> str:
-    """The rates at the outputs in short."""
-    from envs.labels import rate_text, short_name
-    from envs.verifier import verify
-
-    verified = verify(loaded.layout)
-    unknown = loaded.imported.unknown_sinks if loaded.imported else frozenset()
-    rates = [
-        f"{short_name(sink.item)} "
-        f"{'unknown' if (sink.x, sink.y) in unknown else rate_text(sink.rate)}"
-        for sink in verified.rates
-    ]
-    return ", ".join(rates) if verified.exact else f"not exact: {', '.join(rates)}"

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from envs.labels import rate_text, short_name
 from envs.layout_input import Loaded
 from envs.verifier.bottleneck import Bottleneck, find_bottleneck
 from envs.verifier.diagnosis import ArmUse, Diagnosis, MachineUse, diagnose
-from envs.verifier.report import to_json
+from envs.verifier.report import Verified, to_json
 
 Tile = tuple[int, int]
 
@@ -22,25 +23,33 @@ _FIGURES = {"rate", "items_per_s", "lower", "upper"}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known about a layout; `unknown`: tiles of what is not known, sinks among them."""
+    """What there is to say about a layout."""
 
     loaded: Loaded
     diagnosis: Diagnosis
     bottleneck: Bottleneck
-    unknown: frozenset[Tile]
 
     @property
-    def complete(self) -> bool:
-        """Whether everything is known."""
-        return not self.unknown
+    def unknown(self) -> frozenset[Tile]:
+        """Tiles of the entities whose work is not known, sinks among them."""
+        return self.loaded.unknown
 
 
 def answer(loaded: Loaded, tick_cap: int) -> Answer:
     """Verifies a layout and looks for what limits it."""
-    unknown = loaded.imported.unknown if loaded.imported else frozenset()
     diagnosis = diagnose(loaded.layout, tick_cap)
-    bottleneck = find_bottleneck(loaded.layout, diagnosis, tick_cap, unknown)
-    return Answer(loaded, diagnosis, bottleneck, unknown)
+    bottleneck = find_bottleneck(loaded.layout, diagnosis, tick_cap, loaded.unknown)
+    return Answer(loaded, diagnosis, bottleneck)
+
+
+def rates_in_short(verified: Verified, unknown: frozenset[Tile]) -> str:
+    """The rates at the outputs, for a picture."""
+    rates = [
+        f"{short_name(sink.item)} "
+        f"{'unknown' if (sink.x, sink.y) in unknown else rate_text(sink.rate)}"
+        for sink in verified.rates
+    ]
+    return ", ".join(rates) if verified.exact else f"not exact: {', '.join(rates)}"
 
 
 def uses(found: Answer) -> tuple[dict[Tile, float], dict[Tile, tuple[float, float]]]:
@@ -65,7 +74,7 @@ def answer_to_json(found: Answer) -> dict[str, Any]:
     for rate in result["rates"]:
         if (rate["x"], rate["y"]) in found.unknown:
             rate |= dict.fromkeys(rate.keys() & _FIGURES) | {"unknown": True}
-    if not found.complete:
+    if found.unknown:
         result |= {"transient_ticks": None, "period_ticks": None}
     known_machines = [one for one in diagnosis.machines if (one.x, one.y) not in found.unknown]
     known_arms = [one for one in diagnosis.inserters if (one.x, one.y) not in found.unknown]

@@ -171,10 +171,10 @@ def answer_all(loaded: list["Loaded"], cap: int) -> list["Answer"]:
 def _draw(found: "Answer", path: Path) -> None:
     """Saves the heat map of use."""
     from envs.render_heat import render_heat_png
-    from factorio_rl.verify_answer import uses
+    from factorio_rl.verify_answer import rates_in_short, uses
 
     use, loads = uses(found)
-    caption = found.bottleneck.sentence
+    caption = rates_in_short(found.diagnosis.verified, found.unknown)
     picture = render_heat_png(
         found.loaded.layout, use, loads, title=found.loaded.name, caption=caption
     )

@@ -30,7 +30,7 @@ def print_answer(found: Answer) -> None:
         _say(console, "the layout has no sink that counts an item")
     else:
         console.print(_rate_table([found], with_name=False))
-    _say(console, _how_sure(verified, found.complete))
+    _say(console, _how_sure(verified, complete=not found.unknown))
     console.print()
     _say(console, found.bottleneck.sentence)
     _print_uses(console, found)

@@ -117,14 +117,17 @@ def place_ports(
     return GivenPorts(feeds, sinks)
 
 
-def _entity_at(option: str, tile: Tile, kinds: Sequence[str], entities, flow: ItemFlow) -> int:
+def _entity_at(
+    option: str, tile: Tile, kinds: Sequence[str], entities: Sequence[Entity], flow: ItemFlow
+) -> int:
     number = flow.at.get(tile)
     if number is not None and entities[number].kind in kinds:
         return number
-    there = "nothing" if number is None else f"the {entities[number].prototype}"
+    there = "an empty tile" if number is None else f"the {entities[number].prototype} there"
+    role = "empty" if "chest_src" in kinds else "fill"
     raise BlueprintError(
-        f"{option} {tile[0]},{tile[1]}: {there} there is no belt or chest that can be one; "
-        "tiles count from 0,0 at the top left of all that moves items"
+        f"{option} {tile[0]},{tile[1]} names {there}, not a belt or a chest that inserters only "
+        f"{role}; tiles count from 0,0 at the top left of all that moves items"
     )
 
 

@@ -330,11 +330,11 @@ def test_a_requester_chest_gives_what_it_asks_for() -> None:
     [
         ("in 1,0=stone", "name the first tile"),
         ("in 5,3=stone", "name the first tile"),
-        ("in 9,9=stone", "nothing there"),
+        ("in 9,9=stone", "names an empty tile"),
         ("in 1,2=stone", "assembling-machine-1 there"),
         ("in 2,1=stone", "inserter there"),
         ("out 0,0=stone", "goes on to (1, 0); name its last tile"),
-        ("out 2,2=stone", "assembling-machine-1 there"),
+        ("out 2,2=stone", "chest that inserters only fill"),
     ],
 )
 def test_a_tile_that_can_be_no_port_is_refused(port: str, said: str) -> None:

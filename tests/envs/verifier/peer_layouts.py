@@ -197,9 +197,8 @@ def random_layout(seed: int) -> Layout:
     """A random layout that the peer can be given, the same for the same seed."""
     draft = _Draft(seed)
     rng = draft.rng
-    if rng.random() < 0.4:
-        for _ in range(rng.randint(1, 2)):
-            draft.ring()
+    if rng.random() < 0.15:
+        draft.ring()
     for _ in range(rng.randint(1, 5)):
         tile, direction = draft.random_tile(), rng.randrange(4)
         if not draft.free(tile):
@@ -210,7 +209,7 @@ def random_layout(seed: int) -> Layout:
         draft.put("belt", draft.random_tile(), rng.randrange(4))
     for _ in range(rng.choice((0, 0, 1, 2))):
         draft.put_sink(draft.random_tile(), rng.randrange(4))
-    for _ in range(rng.randint(0, 16)):
+    for _ in range(rng.randint(0, 12)):
         draft.put_arm()
     while unfit := misfits(draft.tiles) | untrue_drops(draft.tiles):
         del draft.tiles[rng.choice(sorted(unfit))]
