@@ -61,7 +61,7 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
         type=_user_type(parse_input),
         metavar="X,Y=ITEM[,LANE]",
         help="a blueprint's input: belt head or chest, item, lane left or right (default both);\n"
-        "x, y count tiles from the top left of the blueprint, from 0",
+        "item none: stays empty. x, y count tiles from the top left, from 0",
     )
     parser.add_argument(
         "--output",
@@ -69,7 +69,8 @@ def add_import_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_user_type(parse_output),
         metavar="X,Y[=ITEM]",
-        help="a blueprint's output: belt tail or chest, and the item that counts",
+        help="a blueprint's output: belt end or chest, and the item that counts;\n"
+        "item none: no output there",
     )
     parser.add_argument(
         "--index",

@@ -45,10 +45,12 @@ def infer_outputs(site: Site, known: Known) -> Outputs:
     sinks: dict[int, str | None] = {}
     notes: list[str] = []
     for number, one in enumerate(site.entities):
-        if number in site.given.sinks or one.kind == "chest_sink":
+        if number in site.given.closed:
+            sinks |= {number: None} if one.kind == "chest_sink" else {}
+        elif number in site.given.sinks or one.kind == "chest_sink":
             sinks[number] = site.given.sinks.get(number) or _item_at(site, number, items)
     for number in site.ends():
-        if number in sinks or any(known.feeds.get(number, ())):
+        if number in sinks or number in site.given.closed or any(known.feeds.get(number, ())):
             continue
         reason = _dead_end(site, number, items)
         if reason is None:
@@ -58,7 +60,7 @@ def infer_outputs(site: Site, known: Known) -> Outputs:
     notes += [
         f"output {site.where(number)}: {item or 'no item'} (inferred)"
         for number, item in sorted(sinks.items())
-        if not site.given.sinks.get(number)
+        if not site.given.sinks.get(number) and number not in site.given.closed
     ]
     if not sinks:
         notes.append("no output was found: pass --output x,y=item for a belt end or chest")

@@ -18,7 +18,7 @@ from envs.layout import Entity
 LANES = ("left", "right")
 
 EMPTY = "none"
-"""Stands for no item in an input: the belt's first tile stays empty."""
+"""Stands for no item: an input that stays empty, a belt end where nothing leaves."""
 
 _INPUT = re.compile(r"\s*(\d{1,6})\s*,\s*(\d{1,6})\s*=\s*([^\s,=]+)\s*(?:,\s*([^\s,=]*)\s*)?")
 _OUTPUT = re.compile(r"\s*(\d{1,6})\s*,\s*(\d{1,6})\s*(?:=\s*([^\s,=]+)\s*)?")
@@ -46,7 +46,10 @@ class InputPort:
 
 @dataclass(frozen=True, slots=True)
 class OutputPort:
-    """A belt or chest at tile (x, y) where `item` is counted; None: the item is inferred."""
+    """A belt or chest at tile (x, y) where `item` is counted.
+
+    None: the item is inferred. `EMPTY`: the belt stays closed, the chest counts no item of its own.
+    """
 
     x: int
     y: int
@@ -54,10 +57,11 @@ class OutputPort:
 
 
 class GivenPorts(NamedTuple):
-    """Ports that the user named, by entity number."""
+    """Ports that the user named, by entity number; `closed` are outputs without an item."""
 
     feeds: Mapping[int, Feed]
     sinks: Mapping[int, str | None]
+    closed: frozenset[int]
 
 
 def parse_input(text: str) -> InputPort:
@@ -73,13 +77,15 @@ def parse_input(text: str) -> InputPort:
 
 
 def parse_output(text: str) -> OutputPort:
-    """Reads `x,y[=item]`. Raises BlueprintError."""
+    """Reads `x,y[=item]`; item `none` closes a belt end. Raises BlueprintError."""
     found = _OUTPUT.fullmatch(text)
     if found is None:
         raise BlueprintError(
             f"--output {shown(text)} is not x,y or x,y=item, e.g. 12,3=transport-belt"
         )
-    item = None if found[3] is None else _known_item(found[3], "--output")
+    item = found[3]
+    if item not in (None, EMPTY):
+        item = _known_item(item, "--output")
     return OutputPort(int(found[1]), int(found[2]), item)
 
 
@@ -109,12 +115,16 @@ def place_ports(
         feed = feeds.get(number, Feed(None, None))
         feeds[number] = feed._replace(**dict.fromkeys(lanes, port.item))
     sinks: dict[int, str | None] = {}
+    closed: set[int] = set()
     for port in outputs:
         number = _output_entity(port, entities, flow)
-        if number in sinks or number in feeds:
+        if number in sinks or number in closed or any(feeds.get(number, ())):
             raise BlueprintError(f"--output {port.x},{port.y}: this tile is named twice as a port")
-        sinks[number] = port.item
-    return GivenPorts(feeds, sinks)
+        if port.item == EMPTY:
+            closed.add(number)
+        else:
+            sinks[number] = port.item
+    return GivenPorts(feeds, sinks, frozenset(closed))
 
 
 def _entity_at(

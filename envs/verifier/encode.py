@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from envs.catalogue import ARMS, ITEMS, MACHINES, RECIPES, SMELTING
-from envs.layout import KINDS, SINK_KINDS, Entity, Layout, validate
+from envs.layout import KINDS, MACHINE_KINDS, SINK_KINDS, Entity, Layout, validate
 from envs.verifier.records import NONE
 
 KIND, X, Y, DIRECTION, RECIPE, LEFT, RIGHT, PROTOTYPE = range(8)
@@ -81,7 +81,7 @@ def encode(layout: Layout) -> Rows:
 
 def _row(entity: Entity, numbers: dict[str | None, int]) -> tuple[int, ...]:
     recipe = NONE
-    if entity.recipe is not None:
+    if entity.kind in MACHINE_KINDS and entity.recipe is not None:
         recipe = _CRAFT[entity.prototype, entity.recipe]
     first, second = (entity.left, entity.right) if entity.kind == "source" else (entity.item, None)
     left = numbers.setdefault(first, len(numbers) - 1)

@@ -84,9 +84,8 @@ def verified(rows: Rows, plan: Plan, result: Run) -> Verified:
         seen = {rows.items[item] for row in at_sink for item in result.totals[row].nonzero()[0]}
         for name in sorted(seen | ({sink.item} if sink.item is not None else set())):
             item = rows.items.index(name)
-            shares = [_share(result, int(part_of_row[row]), row, item) for row in at_sink]
-            rate, lower, upper = (sum((s[k] for s in shares), Fraction(0)) for k in range(3))
-            rates.append(SinkRate(sink.x, sink.y, name, rate, lower, upper))
+            counts = [(int(part_of_row[row]), int(result.counts[row, item])) for row in at_sink]
+            rates.append(SinkRate(sink.x, sink.y, name, *_rate(result, counts)))
     exact = bool(np.all(result.period > 0))
     return Verified(
         tuple(rates),
@@ -97,12 +96,18 @@ def verified(rows: Rows, plan: Plan, result: Run) -> Verified:
     )
 
 
-def _share(result: Run, part: int, row: int, item: int) -> tuple[Fraction, Fraction, Fraction]:
-    """What one part brings to a sink: items per second with lower and upper bound (R46, R47)."""
-    count, window = int(result.counts[row, item]), int(result.window[part])
-    slack = 0 if result.period[part] else 1
-    return (
-        per_second(count, window),
-        per_second(max(0, count - slack), window),
-        per_second(count + slack, window),
+def _rate(result: Run, counts: list[tuple[int, int]]) -> tuple[Fraction, Fraction, Fraction]:
+    """Items per second with lower and upper bound (R46, R47), from counts of parts at a sink."""
+    recurring, unsettled, window = Fraction(0), 0, 0
+    for part, count in counts:
+        if result.period[part]:
+            recurring += per_second(count, int(result.window[part]))
+        else:
+            unsettled, window = unsettled + count, int(result.window[part])
+    if not window:
+        return recurring, recurring, recurring
+    rate, lower, upper = (
+        recurring + per_second(count, window)
+        for count in (unsettled, max(0, unsettled - 1), unsettled + 1)
     )
+    return rate, lower, upper

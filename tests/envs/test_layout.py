@@ -1,173 +1,134 @@
-"""Layout JSON: round trips of the case files, and what each error says."""
-
-import json
-from pathlib import Path
-from typing import Any
+"""Layouts: what is valid, footprints, directions (R3-R5)."""
 
 import pytest
 
-from envs.catalogue import RECIPES
 from envs.errors import UserError
 from envs.layout import (
+    DIRECTION_NAMES,
     DIRECTION_VECTORS,
-    KINDS,
+    MAX_SIZE,
+    PROTOTYPES,
     Entity,
     Layout,
     LayoutError,
     validate,
 )
 
-DATA = Path(__file__).parents[1] / "data"
-CASES = [
-    case
-    for name in ("cases_public.json", "layouts_public.json")
-    for case in json.loads((DATA / name).read_text())
-]
-FULL_NAMES = {"inserter": "inserter", "asm": "assembling-machine-1"}
 
-
-def is_supported(case: dict[str, Any]) -> bool:
-    return all(
-        entity["k"] in KINDS
-        and entity.get("t", FULL_NAMES.get(entity["k"])) == FULL_NAMES.get(entity["k"])
-        for entity in case["entities"]
-    )
-
-
-def with_entity(**fields: Any) -> dict[str, Any]:
-    return {"entities": [fields]}
-
-
-def message_of(obj: Any) -> str:
+def refused(entity: Entity, size: int = 6) -> str:
     with pytest.raises(LayoutError) as caught:
-        layout_from_json(obj)
+        validate(Layout(size, size, (entity,)))
     assert isinstance(caught.value, UserError)
-    assert caught.value.exit_code == 2
     return str(caught.value)
 
 
-def test_supported_cases_survive_a_round_trip() -> None:
-    supported = [case for case in CASES if is_supported(case)]
-    assert len(supported) > 20
-    for case in supported:
-        layout = layout_from_json(case)
-        written = json.loads(json.dumps(layout_to_json(layout)))
-        assert layout_from_json(written) == layout
-        assert (written["width"], written["height"]) == (
-            case.get("width", 12),
-            case.get("height", 12),
-        )
-        for entry, given in zip(written["entities"], case["entities"], strict=True):
-            assert {key: given[key] for key in given if key != "t"}.items() <= entry.items()
-
-
-def test_cases_with_entities_of_later_versions_are_refused_by_name() -> None:
-    others = [case for case in CASES if not is_supported(case)]
-    assert others
-    for case in others:
-        message = message_of(case)
-        assert "this version knows" in message
-
-
-def test_the_grid_is_12_by_12_where_no_size_is_given() -> None:
-    layout = layout_from_json({"entities": []})
-    assert (layout.width, layout.height) == (12, 12)
-    assert layout_from_json({"entities": [], "width": 3}) == Layout(3, 12, ())
-
-
-def test_unknown_fields_are_ignored() -> None:
-    obj = {"name": "x", "entities": [{"k": "belt", "x": 1, "y": 2, "d": "S", "color": "red"}]}
-    assert layout_from_json(obj).entities == (Entity("belt", 1, 2, 2),)
-
-
-def test_machines_may_lack_a_recipe_and_default_names_may_be_written() -> None:
-    machines = [{"k": "asm", "x": 0, "y": 0}, {"k": "asm", "x": 3, "y": 0, "recipe": None}]
-    arm = {"k": "inserter", "x": 0, "y": 5, "d": "N", "t": "inserter"}
-    machines[0]["t"] = "assembling-machine-1"
-    layout = layout_from_json({"entities": [*machines, arm]})
-    assert [entity.recipe for entity in layout.entities] == [None, None, None]
-
-
-def test_directions_are_north_east_south_west_with_y_down() -> None:
-    belts = [{"k": "belt", "x": i, "y": 0, "d": name} for i, name in enumerate("NESW")]
-    layout = layout_from_json({"entities": belts})
-    assert [entity.direction for entity in layout.entities] == [0, 1, 2, 3]
-    assert DIRECTION_VECTORS == ((0, -1), (1, 0), (0, 1), (-1, 0))
+def test_r3_defaults_are_the_first_prototypes() -> None:
+    kinds = {kind: Entity(kind, 0, 0).prototype for kind in PROTOTYPES}
+    assert kinds == {
+        "belt": "transport-belt",
+        "source": "transport-belt",
+        "sink": "transport-belt",
+        "inserter": "inserter",
+        "asm": "assembling-machine-1",
+        "furnace": "stone-furnace",
+        "chest_src": "wooden-chest",
+        "chest_sink": "wooden-chest",
+    }
 
 
 @pytest.mark.parametrize(
-    ("obj", "parts"),
+    ("kind", "prototype", "size"),
     [
-        ([], ["a JSON object", "'entities'"]),
-        ({}, ["a list named 'entities'"]),
-        ({"entities": {}}, ["a list named 'entities'"]),
-        ({"entities": [], "width": 2.5}, ["width is 2.5", "whole number"]),
-        ({"entities": [], "height": True}, ["height is True", "whole number"]),
-        ({"entities": [], "height": 0}, ["12 x 0", "from 1 to 1000"]),
-        ({"entities": [5]}, ["an entity is a JSON object", "5"]),
-        (with_entity(k="splitter", x=0, y=0, d="N"), ["'splitter'", ", ".join(KINDS)]),
-        (with_entity(k=["belt"], x=0, y=0, d="N"), ["['belt']", ", ".join(KINDS)]),
-        (with_entity(x=0, y=0, d="N"), ["None", ", ".join(KINDS)]),
-        (with_entity(k="belt", x="0", y=0, d="N"), ["belt", "x and y must be whole numbers"]),
-        (with_entity(k="belt", x=0, d="N"), ["belt", "x and y must be whole numbers"]),
-        (with_entity(k="belt", x=0, y=0, d="n"), ["'n'", "one of N, E, S, W"]),
-        (with_entity(k="belt", x=0, y=0, d="NE"), ["'NE'", "one of N, E, S, W"]),
-        (with_entity(k="belt", x=0, y=0, d=1), ["one of N, E, S, W"]),
-        (with_entity(k="belt", x=0, y=0), ["one of N, E, S, W"]),
-        (with_entity(k="inserter", x=0, y=0, d="N", t="fast"), ["'fast'", "knows inserter"]),
-        (with_entity(k="asm", x=0, y=0, t="assembling-machine-3"), ["knows assembling-machine-1"]),
-        (with_entity(k="asm", x=0, y=0, recipe="iron-plate"), ["'iron-plate'", *RECIPES]),
-        (with_entity(k="asm", x=0, y=0, recipe=["pipe"]), ["['pipe']", "known are"]),
-        (with_entity(k="sink", x=0, y=0, d="E", item=3), ["item must be an item name or null"]),
-        (with_entity(k="source", x=0, y=0, d="E", left=[]), ["left must be an item name or null"]),
-        (with_entity(k="asm", x=10, y=4), ["asm at (10, 4)", "12 x 12", "move it or enlarge"]),
-        (with_entity(k="belt", x=-1, y=4, d="N"), ["belt at (-1, 4)", "leaves the grid"]),
-        (
-            {
-                "entities": [
-                    {"k": "asm", "x": 2, "y": 2, "recipe": "pipe"},
-                    {"k": "belt", "x": 4, "y": 4, "d": "N"},
-                ]
-            },
-            ["belt at (4, 4)", "overlaps the asm at (2, 2)", "remove one"],
-        ),
+        ("asm", "assembling-machine-1", 3),
+        ("asm", "assembling-machine-2", 3),
+        ("asm", "assembling-machine-3", 3),
+        ("furnace", "stone-furnace", 2),
+        ("furnace", "steel-furnace", 2),
+        ("furnace", "electric-furnace", 3),
+        ("belt", "", 1),
+        ("chest_sink", "", 1),
     ],
 )
-def test_an_invalid_layout_is_refused_with_what_is_wrong_and_allowed(
-    obj: Any, parts: list[str]
-) -> None:
-    message = message_of(obj)
-    assert [part for part in parts if part not in message] == []
+def test_r3_footprints_hang_from_the_top_left_tile(kind: str, prototype: str, size: int) -> None:
+    tiles = Entity(kind, 4, 2, prototype=prototype).tiles()
+    assert tiles[0] == (4, 2)
+    assert tiles[-1] == (4 + size - 1, 2 + size - 1)
+    assert len(tiles) == size * size
 
 
-def test_validate_accepts_touching_entities_and_the_edges() -> None:
+def test_r4_touching_entities_and_the_edges_are_valid() -> None:
     entities = (Entity("asm", 0, 0), Entity("asm", 3, 0), Entity("belt", 5, 3, 0))
     validate(Layout(6, 4, entities))
     with pytest.raises(LayoutError, match="leaves the grid of 5 x 4"):
         validate(Layout(5, 4, entities))
 
 
-def test_reading_a_file_gives_its_layout(tmp_path: Path) -> None:
-    layout = Layout(5, 4, (Entity("sink", 1, 2, 3, item="pipe"),))
-    path = tmp_path / "layout.json"
-    path.write_text(json.dumps(layout_to_json(layout)))
-    assert read_layout(path) == layout
+@pytest.mark.parametrize(
+    ("kind", "prototype", "side"),
+    [("asm", "assembling-machine-3", 3), ("furnace", "steel-furnace", 2), ("belt", "", 1)],
+)
+def test_r4_a_footprint_must_be_on_the_grid_as_a_whole(
+    kind: str, prototype: str, side: int
+) -> None:
+    for x, y in ((-1, 0), (0, -1), (6 - side + 1, 0), (0, 6 - side + 1)):
+        assert "leaves the grid of 6 x 6" in refused(Entity(kind, x, y, 0, prototype=prototype))
+    validate(Layout(6, 6, (Entity(kind, 6 - side, 6 - side, 0, prototype=prototype),)))
+
+
+def test_r4_two_entities_on_one_tile_are_refused() -> None:
+    overlapping = (Entity("furnace", 1, 1), Entity("chest_src", 2, 2))
+    with pytest.raises(LayoutError, match=r"chest_src at \(2, 2\) overlaps the furnace"):
+        validate(Layout(6, 6, overlapping))
 
 
 @pytest.mark.parametrize(
-    ("content", "part"),
+    ("kind", "recipe", "valid"),
     [
-        (None, "cannot read"),
-        (b"0eNq1mN", "is not JSON"),
-        (b"\xff\xfe\x00layout", "is not JSON"),
-        (b"[1, 2]", "a list named 'entities'"),
+        ("asm", "pipe", True),
+        ("furnace", "steel-plate", True),
+        ("asm", "steel-plate", False),
+        ("furnace", "pipe", False),
+        ("asm", "iron-ore", False),
+        ("asm", "nonsense", False),
+        ("asm", None, True),
+        ("furnace", None, True),
     ],
 )
-def test_a_file_that_holds_no_layout_is_refused(
-    tmp_path: Path, content: bytes | None, part: str
+def test_r4_a_recipe_must_fit_the_machines_category(
+    kind: str, recipe: str | None, valid: bool
 ) -> None:
-    path = tmp_path / "layout.json"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(LayoutError, match=part):
-        read_layout(path)
+    if valid:
+        validate(Layout(6, 6, (Entity(kind, 0, 0, recipe=recipe),)))
+    else:
+        assert f"{recipe!r} is no recipe of" in refused(Entity(kind, 0, 0, recipe=recipe))
+
+
+@pytest.mark.parametrize(
+    ("entity", "said"),
+    [
+        (Entity("splitter", 0, 0, 0), "unknown entity kind 'splitter'"),
+        (Entity("asm", 0, 0, prototype="stone-furnace"), "'stone-furnace' is not known"),
+        (Entity("furnace", 0, 0, prototype="assembling-machine-1"), "is not known"),
+        (Entity("inserter", 0, 0, 0, prototype="stack-inserter"), "known are inserter, burner"),
+        (Entity("belt", 0, 0, 0, prototype="fast-transport-belt"), "known are transport-belt"),
+        (Entity("belt", 0, 0), "direction None; give 0, 1, 2 or 3"),
+        (Entity("inserter", 0, 0, 4), "direction 4; give 0, 1, 2 or 3"),
+    ],
+)
+def test_r4_unknown_kinds_types_and_directions_are_refused(entity: Entity, said: str) -> None:
+    assert said in refused(entity)
+
+
+@pytest.mark.parametrize("size", [(0, 5), (5, -1), (MAX_SIZE + 1, 5)])
+def test_r4_a_grid_side_is_from_1_to_1000(size: tuple[int, int]) -> None:
+    with pytest.raises(LayoutError, match="from 1 to 1000"):
+        validate(Layout(*size, ()))
+
+
+def test_r5_directions_are_north_east_south_west_with_y_down() -> None:
+    assert dict(zip(DIRECTION_NAMES, DIRECTION_VECTORS, strict=True)) == {
+        "N": (0, -1),
+        "E": (1, 0),
+        "S": (0, 1),
+        "W": (-1, 0),
+    }

@@ -9,7 +9,7 @@ from public_layouts import PUBLIC, public_layout
 
 from envs.blueprint.exporting import Exported, export_blueprint
 from envs.blueprint.importing import import_blueprint
-from envs.blueprint.ports import InputPort, OutputPort
+from envs.blueprint.ports import EMPTY, InputPort, OutputPort
 from envs.blueprint.text import BlueprintError, decode_text
 from envs.layout import EAST, NORTH, SOUTH, WEST, Entity, Layout
 
@@ -83,26 +83,36 @@ def input_ports(entities: list[Entity], unfed: str | None) -> list[InputPort]:
     return ports
 
 
+def output_ports(entities: list[Entity]) -> list[OutputPort]:
+    """The outputs as a user would name them; ends of belts that are none are named as closed."""
+    at = {(entity.x, entity.y): entity for entity in entities}
+    ports = []
+    for entity in entities:
+        if entity.kind in ("sink", "chest_sink"):
+            ports.append(OutputPort(entity.x, entity.y, entity.item or EMPTY))
+        elif entity.kind == "belt":
+            after = at.get(ahead(entity))
+            goes_on = after is not None and after.kind in ("belt", "source", "sink")
+            if not goes_on or (entity.direction + 2) % 4 == after.direction:
+                ports.append(OutputPort(entity.x, entity.y, EMPTY))
+    return ports
+
+
 def read_back(exported: Exported, entities: list[Entity], unfed: str | None) -> set[Entity]:
     """The entities of the imported string, given the ports of the layout.
 
-    Belts that are no ports in the layout are taken back to belts, and a chest that counts any item
-    to that, since no port says so.
+    Belts that got an item only so that a furnace's recipe can be told are taken back to belts.
     """
-    sinks = [one for one in entities if one.kind in ("sink", "chest_sink")]
     layout = import_blueprint(
         decode_text(exported.text),
         inputs=input_ports(entities, unfed),
-        outputs=[OutputPort(sink.x, sink.y, sink.item) for sink in sinks],
+        outputs=output_ports(entities),
     ).layout
     original = {(entity.x, entity.y): entity for entity in entities}
     found = set()
     for entity in layout.entities:
-        there = original.get((entity.x, entity.y), entity)
-        if entity.kind in ("source", "sink") and there.kind == "belt":
-            entity = replace(entity, kind="belt", item=None, left=None, right=None)
-        elif there.kind in ("sink", "chest_sink") and there.item is None:
-            entity = replace(entity, item=None)
+        if entity.kind == "source" and original[entity.x, entity.y].kind == "belt":
+            entity = replace(entity, kind="belt", left=None, right=None)
         found.add(entity)
     return found
 
