@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
-PACKAGES = ("factorio-rl", "jax", "jaxlib", "flax", "mctx", "numba", "numpy")
+PACKAGES = ("factorio-rl", "jax", "jaxlib", "flax", "mctx", "numba", "numpy", "factory-sim")
 
 
 def write_results(name: str, rows: Sequence[dict[str, Any]], command: str) -> Path:

@@ -52,6 +52,14 @@ def rates_in_short(verified: Verified, unknown: frozenset[Tile]) -> str:
     return ", ".join(rates) if verified.exact else f"not exact: {', '.join(rates)}"
 
 
+def outputs_without_items(found: Answer) -> list[Tile]:
+    """Outputs of which not even the items are known, in row-major order."""
+    imported = found.loaded.imported
+    rated = {(rate.x, rate.y) for rate in found.diagnosis.verified.rates}
+    silent = imported.unknown_sinks - rated if imported else ()
+    return sorted(silent, key=lambda tile: (tile[1], tile[0]))
+
+
 def uses(found: Answer) -> tuple[dict[Tile, float], dict[Tile, tuple[float, float]]]:
     """Share of time in use by machine and inserter, and the load of both lanes by belt tile."""
     diagnosis = found.diagnosis
@@ -74,6 +82,10 @@ def answer_to_json(found: Answer) -> dict[str, Any]:
     for rate in result["rates"]:
         if (rate["x"], rate["y"]) in found.unknown:
             rate |= dict.fromkeys(rate.keys() & _FIGURES) | {"unknown": True}
+    result["rates"] += [
+        {"x": x, "y": y, "item": None, "rate": None, "items_per_s": None, "unknown": True}
+        for x, y in outputs_without_items(found)
+    ]
     if found.unknown:
         result |= {"transient_ticks": None, "period_ticks": None}
     known_machines = [one for one in diagnosis.machines if (one.x, one.y) not in found.unknown]

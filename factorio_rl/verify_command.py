@@ -7,6 +7,7 @@ on request. It asks nothing: what is ambiguous is an error that names the option
 import argparse
 import json
 import os
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from factorio_rl.verify_answer import Answer
 
 DEFAULT_TICK_CAP = 1_000_000
+
+_NUMBER = re.compile(r"[0-9]{1,10}")
+
+_SHOWN = 40
+"""Most characters of an argument that a message repeats."""
 
 
 def add_parser(commands: Any) -> None:
@@ -96,16 +102,20 @@ def _user_type(parse: Any) -> Any:
 def book_index(text: str) -> tuple[int, ...]:
     """Positions in nested books, from 1. Raises ArgumentTypeError."""
     parts = text.split(".")
-    if not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is no position; give 2, or 2.3 in nested books")
+    if not all(_NUMBER.fullmatch(part) and int(part) > 0 for part in parts):
+        raise argparse.ArgumentTypeError(
+            f"{text[:_SHOWN]!r} is no position; give 2, or 2.3 in nested books"
+        )
     return tuple(int(part) for part in parts)
 
 
 def tick_cap(text: str) -> int:
     """A tick cap. Raises ArgumentTypeError."""
     digits = text.replace(",", "").replace("_", "")
-    if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) < 1 << 31):
-        raise argparse.ArgumentTypeError(f"{text!r} is no tick cap; give 1 to {(1 << 31) - 1}")
+    if not (_NUMBER.fullmatch(digits) and 1 <= int(digits) < 1 << 31):
+        raise argparse.ArgumentTypeError(
+            f"{text[:_SHOWN]!r} is no tick cap; give 1 to {(1 << 31) - 1}"
+        )
     return int(digits)
 
 

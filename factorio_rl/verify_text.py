@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -10,7 +11,7 @@ from rich.text import Text
 from envs.verifier.bottleneck import percent
 from envs.verifier.diagnosis import LaneLoad
 from envs.verifier.report import SinkRate, Verified
-from factorio_rl.verify_answer import Answer
+from factorio_rl.verify_answer import Answer, outputs_without_items
 
 MAX_ROWS = 40
 """Most rows of a table; --json gives all."""
@@ -26,10 +27,11 @@ def print_answer(found: Answer) -> None:
     title = f"{found.loaded.name}: {layout.width} x {layout.height} tiles, "
     _say(console, f"{title}{len(layout.entities)} entities")
     _print_import(console, found)
-    if not verified.rates:
-        _say(console, "the layout has no sink that counts an item")
+    rates = _rate_table([found], with_name=False)
+    if rates.row_count:
+        console.print(rates)
     else:
-        console.print(_rate_table([found], with_name=False))
+        _say(console, "the layout has no sink that counts an item")
     _say(console, _how_sure(verified, complete=not found.unknown))
     console.print()
     _say(console, found.bottleneck.sentence)
@@ -73,13 +75,13 @@ def _print_import(console: Console, found: Answer) -> None:
 
 
 def _how_sure(verified: Verified, complete: bool) -> str:
-    if not complete:
-        return "unknown: what is not simulated could change it"
     if not verified.exact:
         return (
             f"not exact: no state recurred within {verified.ticks:,} ticks; "
             "bounds are those of the mean over the last half"
         )
+    if not complete:
+        return "what is not simulated could change what is unknown; all other figures are exact"
     return (
         f"exact; transient {verified.transient_ticks:,} ticks, period {verified.period_ticks:,} "
         "ticks of 1/60 s"
@@ -93,11 +95,14 @@ def _rate_table(answers: Sequence[Answer], with_name: bool) -> Table:
     for name in ("items/s", ""):
         table.add_column(name, justify="right")
     for found in answers:
+        rows: list[tuple[Any, ...]] = []
         for rate in found.diagnosis.verified.rates:
             known = (rate.x, rate.y) not in found.unknown
-            cells = [f"({rate.x}, {rate.y})", rate.item, *(_rate(rate) if known else ("unknown",))]
+            rows.append((rate.x, rate.y, rate.item, *(_rate(rate) if known else ("unknown",))))
+        rows += [(x, y, "-", "unknown") for x, y in outputs_without_items(found)]
+        for x, y, *cells in rows:
             names = [found.loaded.name] if with_name else []
-            table.add_row(*(Text(cell) for cell in (*names, *cells)))
+            table.add_row(*(Text(cell) for cell in (*names, f"({x}, {y})", *cells)))
     return table
 
 

@@ -76,8 +76,7 @@ def find_bottleneck(
     name = f"{output.item} at ({output.x}, {output.y})"
     if best is None:
         verb = "delivers nothing" if output.rate == 0 else "is limited"
-        number = f"none of the {tried} single changes tried" if tried else "no single change known"
-        sentence = f"{name} {verb}: {limit}; {number} lifts it"
+        sentence = f"{name} {verb}: {limit}; {_NO_CHANGE.get(tried, _NO_CHANGES).format(tried)}"
         return Bottleneck(
             sentence, output.x, output.y, output.item, output.rate, changes_tried=tried
         )
@@ -98,6 +97,14 @@ def find_bottleneck(
         rate,
         tried,
     )
+
+
+_NO_CHANGE = {
+    0: "no single change known lifts it",
+    1: "the single change tried does not lift it",
+}
+_NO_CHANGES = "none of the {} single changes tried lifts it"
+"""Ends of a sentence by number of changes tried, and for any other number."""
 
 
 def _is_scored(layout: Layout, rate: SinkRate) -> bool:
@@ -168,8 +175,8 @@ def _how_busy(diagnosis: Diagnosis, change: Change) -> str:
 
 
 def percent(share: Fraction) -> str:
-    """A share as a percentage that says 100 % only of the whole."""
+    """A share as a percentage that says 0 % only of nothing and 100 % only of the whole."""
     rounded = f"{float(100 * share):.0f}"
-    if share != 1 and rounded == "100":
-        rounded = "over 99"
+    if share not in (0, 1):
+        rounded = {"0": "under 1", "100": "over 99"}.get(rounded, rounded)
     return f"{rounded} %"

@@ -36,7 +36,7 @@ def explain(layout: Layout, diagnosis: Diagnosis, output: SinkRate) -> str:
         return "the inserters that fill it are busy all the time"
     if output.rate == 0 and trail.makes(output.item):
         return f"the {output.item} that is made does not get there"
-    return trail.item(output.item, set())
+    return trail.item(output.item)
 
 
 def _taking_part(arms: Sequence[ArmUse]) -> list[ArmUse]:
@@ -77,7 +77,7 @@ class _Trail:
         """Whether any machine goes on making an item."""
         return any(machine.crafts_per_s > 0 for machine in self._makers.get(item, ()))
 
-    def item(self, item: str, seen: set[str]) -> str:
+    def item(self, item: str) -> str:
         """Why there is no more of an item."""
         makers = self._makers.get(item, [])
         if not makers:
@@ -88,7 +88,7 @@ class _Trail:
         lacking = max(machine.missing, key=lambda name: machine.missing[name], default=None)
         place = f"the {item} machine at ({machine.x}, {machine.y})"
         if machine.reason.startswith("no ") and lacking is not None:
-            return self._lacking(place, machine, lacking, seen | {item})
+            return self._lacking(place, machine, lacking)
         takers = self.arms_at((machine.x, machine.y), -1)
         if not takers:
             return f"no inserter takes {item} out of {place}"
@@ -104,7 +104,7 @@ class _Trail:
             return f"no more {item} gets through from the inputs"
         return f"no machine makes {item} and no input brings it"
 
-    def _lacking(self, place: str, machine: MachineUse, lacking: str, seen: set[str]) -> str:
+    def _lacking(self, place: str, machine: MachineUse, lacking: str) -> str:
         bringers = self.arms_at((machine.x, machine.y), 1)
         if not bringers:
             return f"no inserter brings {lacking} to {place}"
@@ -119,9 +119,7 @@ class _Trail:
                 )
             if arm.use >= BUSY and self._may_bring(arm, lacking):
                 return f"{place} waits for {lacking}: its {name} is busy all the time"
-        if lacking in seen:
-            return f"{place} waits for {lacking}, which needs itself"
-        return f"{place} waits for {lacking}: {self.item(lacking, seen)}"
+        return f"{place} waits for {lacking}: {self.item(lacking)}"
 
     def _arm(self, arm: ArmUse) -> str:
         return f"the {arm.prototype} at ({arm.x}, {arm.y}) waits ({arm.reason or 'busy'})"

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from envs.verifier.arms import wants
-from envs.verifier.belts import first_above
-from envs.verifier.engine import advance
+from envs.verifier.arms import move_arms, wants
+from envs.verifier.belts import first_above, move_lanes
+from envs.verifier.engine import advance, run_machines
 from envs.verifier.jit import allocating, entry, inlined, outlined, source_stamp
 from envs.verifier.parts import take_part
 from envs.verifier.records import NONE, WAIT_DROP, WAIT_PICK, RecordArray
 from envs.verifier.state import start
 
 SWINGING, NO_ITEM, TARGET_FULL, DROP_BLOCKED = range(4)
-"""What an arm does in a tick; an item on its way to the hand counts as swinging."""
+"""What an arm does in a tick, at its turn; an item on its way to the hand counts as swinging."""
 
 CRAFTING, OUTPUT_FULL, STARVING, NO_RECIPE = range(4)
 """What a machine does in a tick."""
@@ -78,11 +78,16 @@ def _arm_activity(plan, state, info, arm):
 
 
 @outlined
-def _watch(plan, state, seen, first_arm, first_machine, first_chain):
-    """Adds one tick to what was seen."""
+def _watch_arms(plan, state, seen, first_arm):
+    """Adds what arms do in one tick, before machines change what they want."""
     for number in range(len(state.arms)):
         activity = _arm_activity(plan, state, plan.arms[number], state.arms[number])
         seen.arm_ticks[first_arm + number, activity] += 1
+
+
+@outlined
+def _watch_others(plan, state, seen, first_machine, first_chain):
+    """Adds what machines and chains do in one tick."""
     for number in range(len(state.machines)):
         machine, info = state.machines[number], plan.machines[number]
         at = first_machine + number
@@ -169,8 +174,11 @@ def _make_observe(stamp: str):
                 advance(part, targets, state)
             _count(state, seen, arm, machine, chain, -1)
             for _tick in range(window[number]):
-                advance(part, targets, state)
-                _watch(part, state, seen, arm, machine, chain)
+                move_lanes(part, state)
+                move_arms(part, targets, state)
+                _watch_arms(part, state, seen, arm)
+                run_machines(part, state)
+                _watch_others(part, state, seen, machine, chain)
             _count(state, seen, arm, machine, chain, 1)
             for a in range(len(part.arms)):
                 seen.unwanted[arm + a] = _unwanted(part, state, part.arms[a], state.arms[a])

@@ -14,15 +14,6 @@ from factorio_rl import cli
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "configs" / "minute.yaml"
-CASES = json.loads((ROOT / "tests" / "data" / "cases_public.json").read_text())
-GEAR = next(case for case in CASES if case["name"] == "asm_gear_1in_1out")
-
-
-@pytest.fixture
-def layout_file(tmp_path: Path) -> Path:
-    path = tmp_path / "gear.json"
-    path.write_text(json.dumps(GEAR))
-    return path
 
 
 def _train(*arguments: str) -> int:
@@ -87,45 +78,6 @@ def test_evaluate_refuses_a_directory_without_a_run(
 ) -> None:
     assert cli.main(["evaluate", "--run-dir", str(tmp_path)]) == 2
     assert "is no run directory" in capfd.readouterr().err
-
-
-def test_verify_prints_the_exact_rate(layout_file: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["verify", str(layout_file)]) == 0
-    assert "15/32" in capfd.readouterr().out
-
-
-def test_verify_json_has_the_documented_fields(
-    layout_file: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["verify", "--json", str(layout_file)]) == 0
-    printed = json.loads(capfd.readouterr().out)
-    assert printed["exact"] is True
-    assert printed["transient_ticks"] == GEAR["transient_ticks"]
-    assert printed["period_ticks"] == GEAR["period_ticks"]
-    (sink,) = printed["rates"]
-    assert sink["rate"] == "15/32"
-    assert sink["items_per_s"] == 15 / 32
-
-
-def test_render_draws_text_and_a_picture(
-    layout_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["render", str(layout_file)]) == 0
-    assert "15/32" in capfd.readouterr().out
-    picture = tmp_path / "gear.png"
-    assert cli.main(["render", str(layout_file), "--png", str(picture)]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize("command", ["verify", "render"])
-def test_file_that_is_no_layout_gives_exit_code_2(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str
-) -> None:
-    path = tmp_path / "no.json"
-    path.write_text('{"entities": [{"k": "splitter", "x": 0, "y": 0, "d": "N"}]}')
-    assert cli.main([command, str(path)]) == 2
-    assert "splitter" in capfd.readouterr().err
-    assert cli.main([command, str(tmp_path / "none.json")]) == 2
 
 
 def test_version_names_package_rules_and_heldout_sets(capfd: pytest.CaptureFixture[str]) -> None:
@@ -206,30 +158,3 @@ def test_a_signal_while_tasks_are_made_ends_the_start_without_writing(tmp_path: 
     assert running.returncode == 130
     assert "Traceback" not in printed + errors
     assert not run_dir.exists()
-
-
-def test_closed_output_is_no_error(layout_file: Path) -> None:
-    command = f"{sys.executable} -m factorio_rl verify --json {layout_file} | true"
-    ended = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert "Traceback" not in ended.stderr
-    assert ended.returncode == 0
-
-
-BROKEN_LAYOUTS = {
-    "deep": "[" * 100_000,
-    "long_number": '{"entities": [], "width": ' + "9" * 5_000 + "}",
-    "wide": '{"entities": [], "width": 1000000000, "height": 1000000000}',
-    "binary": "\x00",
-}
-
-
-@pytest.mark.parametrize("name", BROKEN_LAYOUTS)
-def test_broken_layout_files_give_exit_code_2(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str
-) -> None:
-    path = tmp_path / "broken.json"
-    path.write_text(BROKEN_LAYOUTS[name])
-    assert cli.main(["verify", str(path)]) == 2
-    assert "Traceback" not in capfd.readouterr().err

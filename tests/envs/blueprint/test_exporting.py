@@ -119,7 +119,7 @@ def read_back(exported: Exported, entities: list[Entity], unfed: str | None) -> 
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("name", [name for name in PUBLIC if name not in JOINED])
-def test_a_public_layout_is_read_back_the_same(name: str, game: str) -> None:
+def test_r50_a_public_layout_is_read_back_the_same(name: str, game: str) -> None:
     entities = at_origin(public_layout(name))
     exported = export_blueprint(public_layout(name), game)
     assert read_back(exported, entities, UNFED.get(name)) == set(entities)
@@ -133,7 +133,7 @@ def test_a_port_that_other_belts_join_is_pointed_out(name: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_layout_is_powered(name: str, game: str) -> None:
+def test_r50_a_public_layout_is_powered(name: str, game: str) -> None:
     exported = export_blueprint(public_layout(name), game)
     assert exported.powered
     assert faults(public_layout(name), inner(exported), game) == []
@@ -141,7 +141,7 @@ def test_a_public_layout_is_powered(name: str, game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("name", [name for name, obj in PUBLIC.items() if "blueprint_2_0" in obj])
-def test_entities_are_those_of_the_reference_blueprint(name: str, game: str) -> None:
+def test_r50_entities_are_those_of_the_reference_blueprint(name: str, game: str) -> None:
     reference = decode_text(PUBLIC[name][f"blueprint_{game.replace('.', '_')}"])["blueprint"]
     exported = inner(export_blueprint(public_layout(name), game))
     assert without_poles(exported) == without_poles(reference)
@@ -209,7 +209,7 @@ def at(x: float, y: float) -> dict[str, float]:
     return {"x": x, "y": y}
 
 
-def test_a_module_for_1_1_differs_in_directions_wires_icons_and_version_alone() -> None:
+def test_r50_a_module_for_1_1_differs_in_directions_wires_icons_and_version_alone() -> None:
     new, old = (inner(export_blueprint(MODULE, game)) for game in GAMES)
     assert old["version"] == 1 << 48 | 1 << 32 | 110 << 16
     assert old["icons"][0]["signal"] == {"type": "item", "name": "iron-gear-wheel"}

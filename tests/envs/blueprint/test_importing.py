@@ -101,7 +101,7 @@ OPEN_ENDS = {
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case["name"] not in OPEN_ENDS], ids=lambda case: case["name"]
 )
-def test_a_case_is_read_back_from_its_blueprint(case: dict[str, Any], game: str) -> None:
+def test_r50_a_case_is_read_back_from_its_blueprint(case: dict[str, Any], game: str) -> None:
     layout = layout_from_json(case)
     left = min(one.x for one in layout.entities)
     top = min(one.y for one in layout.entities)
@@ -144,7 +144,7 @@ def in_quarters(obj: dict[str, Any], units: int, version: int | None) -> dict[st
     ("units", "version"),
     [(8, VERSION_1_1), (16, VERSION_2_0), (16, VERSION_2_0 + (1 << 32)), (16, None), (16, 0)],
 )
-def test_directions_are_read_by_version(units: int, version: int | None) -> None:
+def test_r50_directions_are_read_by_version(units: int, version: int | None) -> None:
     assert import_blueprint(in_quarters(GEARS, units, version)) == import_blueprint(GEARS)
 
 

@@ -42,7 +42,7 @@ def message_of(text: str) -> str:
 
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=4))
-def test_a_string_decodes_to_what_was_encoded(obj: dict) -> None:
+def test_r50_a_string_decodes_to_what_was_encoded(obj: dict) -> None:
     assert decode_text(encode_text(obj)) == obj
 
 

@@ -7,10 +7,22 @@ Between tiles that never block, an arm takes 24 ticks (fast), 70 (basic) or 76 (
 from functools import cache
 from itertools import chain
 
-from verifier_layouts import COPPER, GEAR, IRON, arm, asm, cases, chest, chest_sink, draw
-from verifier_layouts import public_layouts, sink, source
+from verifier_layouts import (
+    COPPER,
+    GEAR,
+    IRON,
+    arm,
+    asm,
+    cases,
+    chest,
+    chest_sink,
+    draw,
+    public_layouts,
+    sink,
+    source,
+)
 
-from envs.layout import EAST, SOUTH, Entity, Layout
+from envs.layout import EAST, NORTH, SOUTH, Entity, Layout
 from envs.verifier.diagnosis import ArmUse, Diagnosis, LaneLoad, MachineUse, diagnose
 
 TICK_CAP = 1_000_000
@@ -44,13 +56,6 @@ def dead_end_gear(left: str | None, right: str | None) -> Layout:
         T=arm(EAST),
         K=chest_sink(GEAR),
     )
-
-
-def ring(*below: str, **legend: Entity) -> Layout:
-    """A ring of 4 belts in the top left corner and what stands below it."""
-    rows = [">v", "^<", *below]
-    width = max(map(len, rows))
-    return draw("\n".join(row.ljust(width, ".") for row in rows), **legend)
 
 
 def passing_copper(right: str | None = COPPER) -> Layout:
@@ -97,3 +102,20 @@ def arm_at(layout: Layout, x: int, y: int) -> ArmUse:
 def lanes_at(layout: Layout, x: int, y: int) -> dict[str, LaneLoad]:
     """The left and the right lane of a tile."""
     return {one.lane: one for one in diagnosed(layout).lanes if (one.x, one.y) == (x, y)}
+
+
+def ring_with_arms(bring: str, take: str) -> Layout:
+    """A ring that an arm (1, 3) fills from a chest and another (0, 3), ahead of it, empties."""
+    return draw(
+        """
+        >>>v
+        ^..v
+        ^<<<
+        TB..
+        KC..
+        """,
+        B=arm(NORTH, bring),
+        T=arm(SOUTH, take),
+        C=chest(IRON),
+        K=chest_sink(IRON),
+    )

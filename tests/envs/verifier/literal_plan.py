@@ -280,9 +280,7 @@ def works_of(machine: Entity) -> Works:
     assert ticks.denominator == 1
     crafts = min(100, max(2, math.ceil(1166 * 100 * speed / (10_000 * tenths)) + 1))
     needs = {item: (amount, amount * crafts) for item, amount in recipe.ingredients}
-    return Works(
-        recipe.product, int(ticks), recipe.products_per_craft, recipe.stack_size, needs
-    )
+    return Works(recipe.product, int(ticks), recipe.products_per_craft, recipe.stack_size, needs)
 
 
 def literal_plan(layout: Layout) -> LiteralPlan:

@@ -4,10 +4,10 @@ In: a layout, a sink's tile and an item. Out: items per second that no exact rat
 
 Counts over one period of the recurrent part obey, divided by its ticks, all constraints here:
 
-- Each lane of a tile: what enters it of an item (from behind, by sideloads, drops and its source)
+- Each lane of a tile: what enters it of an item (from behind, by sideloads, drops, its source)
   leaves it, ahead or into arms. Each machine: ingredients and products match its crafts.
-- A source lane feeds at most one item in 8 ticks: v falls by at most 8 per tick and grows by 64 with
-  each item (R17). A sink lane passes at most one in 8 ticks by the same argument for z (R18).
+- A source lane feeds at most one item in 8 ticks: v falls by at most 8 per tick and grows by 64
+  with each item (R17). A sink lane passes at most one in 8 ticks, by the same argument for z (R18).
 - Past the edge between two tiles of a lane goes at most one item in 8 ticks, plus the items that
   arms take from the lane ahead. For an item moves only onto a place 64 behind the item ahead
   (R12, R16), which itself has moved 8 per tick at most, so 8 ticks lie between two items unless the

@@ -1,14 +1,23 @@
 """Runs a layout in `factory-sim`, an independent simulator of belts, burner inserters and chests.
 
-In: a layout that `peer_layouts.expressible` accepts. Out: items delivered per sink and item name.
+In: a layout of `peer_layouts`. Out: items delivered per sink and item name.
 
 What the peer lacks is built around it. A source (R17) is preceded by a belt that is kept packed,
 so that items come as from an endless belt. A sink (R18) is followed by a belt from which items are
 taken once they no longer hold back what is behind them. Inserters start with energy for the whole
-run, which no short buffer slows down (R20). Inserters that take no part (R6) are not built.
+run, so that no drained buffer slows them down (R20). Inserters that take no part (R6) are not
+built. Belts are built long before anything moves: the peer joins the lanes of new belts only by and
+by, where R10 knows chains at once.
+
+Like the game, the peer later parts a joined line again near arms and sideloads that work on it, and
+then moves the pieces in an order that depends on the line's history (R14). `whole_lines` keeps
+lines whole instead.
 """
 
+from typing import Any
+
 from fsim import ITEM_IDS, ITEM_NAMES, Sim, check_belt_delay, lib
+from peer_layouts import active_arms, by_tile
 
 from envs.layout import DIRECTION_VECTORS, Entity, Layout
 
@@ -28,7 +37,9 @@ _FREE_FROM = _TILE - 72
 """Position on the belt behind a sink from which on an item holds nothing back (z = -72, R18)."""
 
 _SETTLE_TICKS = 608
-"""The peer's lanes become one line up to 600 ticks after they are built, lanes of R10 are one."""
+"""The peer joins new lanes within 600 ticks."""
+
+_NO_DELAY = -1
 
 _CHEST_ITEMS = 1_600
 _ENERGY_J = 1e15
@@ -45,11 +56,11 @@ _KINDS = {
 class Peer:
     """A layout built in the peer, at tick 0."""
 
-    def __init__(self, layout: Layout, arms: frozenset[tuple[int, int]]) -> None:
-        """`arms` are the tiles of the inserters that take part (R6)."""
+    def __init__(self, layout: Layout, whole_lines: bool = True) -> None:
+        arms = active_arms(by_tile(layout))
         self.sim = Sim(water=[])
         self.sim.reset({})
-        self.env = self.sim.env
+        self.env: Any = self.sim.env
         self.feeds: list[tuple[int, int, int]] = []  # entity, lane, item
         self.drains: list[tuple[int, Entity]] = []
         self.chests: list[tuple[int, Entity]] = []
@@ -61,9 +72,17 @@ class Peer:
                 self._build(entity)
         check_belt_delay(self.env)
         lib.fsim_advance(self.env, _SETTLE_TICKS)
+        if whole_lines:
+            self._stop_parting()
         for entity in entities:
             if entity.kind == "inserter" and (entity.x, entity.y) in arms:
                 self._build(entity)
+
+    def _stop_parting(self) -> None:
+        """Clears the delays after which lines join and part; without a delay they do not part."""
+        for index in range(self.env.entity_count):
+            delay = self.env.entities[index].delay
+            delay[0] = delay[1] = _NO_DELAY
 
     def _add(self, kind: int, x: int, y: int, direction: int) -> int:
         middle = _TILE // 2

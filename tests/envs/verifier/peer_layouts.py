@@ -25,6 +25,11 @@ def step(tile: Tile, direction: int, distance: int = 1) -> Tile:
     return tile[0] + distance * dx, tile[1] + distance * dy
 
 
+def by_tile(layout: Layout) -> Tiles:
+    """The entities of a layout without machines, by tile."""
+    return {(entity.x, entity.y): entity for entity in layout.entities}
+
+
 def active_arms(tiles: Mapping[Tile, Entity]) -> frozenset[Tile]:
     """Tiles of the inserters that take part (R6)."""
     found = set()
@@ -124,9 +129,9 @@ class _Draft:
     def random_tile(self) -> Tile:
         return self.rng.randrange(self.width), self.rng.randrange(self.height)
 
-    def put(self, kind: str, tile: Tile, direction: int | None = None, **fields: str | None) -> None:
-        if self.free(tile):
-            self.tiles[tile] = Entity(kind, *tile, direction, **fields)
+    def put(self, entity: Entity) -> None:
+        if self.free((entity.x, entity.y)):
+            self.tiles[entity.x, entity.y] = entity
 
     def item(self) -> str:
         return self.rng.choice(ITEMS)
@@ -154,11 +159,11 @@ class _Draft:
         rng = self.rng
         for left in range(length, 0, -1):
             direction = direction if rng.random() < 0.7 else (direction + rng.choice((1, 3))) % 4
-            if left == 1 or not self.free(step(tile, direction)) and rng.random() < 0.5:
+            if left == 1 or (not self.free(step(tile, direction)) and rng.random() < 0.5):
                 self.put_sink(tile, direction)
             if not self.free(tile):
                 return
-            self.put("belt", tile, direction)
+            self.put(Entity("belt", *tile, direction))
             tile = step(tile, direction)
 
     def ring(self) -> None:
@@ -172,8 +177,9 @@ class _Draft:
         if rng.random() < 0.5:
             way.reverse()
         for (x, y), ahead in zip(way, way[1:] + way[:1], strict=True):
+            direction = DIRECTION_VECTORS.index((ahead[0] - x, ahead[1] - y))
             if rng.random() < 0.98:
-                self.put("belt", (x, y), DIRECTION_VECTORS.index((ahead[0] - x, ahead[1] - y)))
+                self.put(Entity("belt", x, y, direction))
 
     def put_arm(self) -> None:
         """An arm, mostly beside a belt; an empty tile at either end may get a chest or a sink."""
@@ -184,11 +190,11 @@ class _Draft:
             tile = step(rng.choice(belts), drop + rng.choice((0, 2)))
         if not self.free(tile):
             return
-        self.put("inserter", tile, drop, prototype=BURNER)
+        self.put(Entity("inserter", *tile, drop, prototype=BURNER))
         if rng.random() < 0.6:
-            self.put("chest_src", step(tile, drop + 2), item=self.item())
+            self.put(Entity("chest_src", *step(tile, drop + 2), item=self.item()))
         if rng.random() < 0.7:
-            self.put("chest_sink", step(tile, drop), item=self.item())
+            self.put(Entity("chest_sink", *step(tile, drop), item=self.item()))
         else:
             self.put_sink(step(tile, drop), rng.randrange(4))
 
@@ -206,7 +212,7 @@ def random_layout(seed: int) -> Layout:
         draft.put_source(tile, direction)
         draft.walk(step(tile, direction), direction, rng.randint(1, 14))
     for _ in range(rng.randint(0, 6)):
-        draft.put("belt", draft.random_tile(), rng.randrange(4))
+        draft.put(Entity("belt", *draft.random_tile(), rng.randrange(4)))
     for _ in range(rng.choice((0, 0, 1, 2))):
         draft.put_sink(draft.random_tile(), rng.randrange(4))
     for _ in range(rng.randint(0, 12)):

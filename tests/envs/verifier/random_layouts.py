@@ -37,7 +37,7 @@ class Board:
     def add(self, entity: Entity) -> bool:
         """Adds an entity where it fits; whether it does."""
         tiles = entity.tiles()
-        inside = all(0 <= min(tile) and max(tile) < self.size for tile in tiles)
+        inside = all(min(tile) >= 0 and max(tile) < self.size for tile in tiles)
         if not inside or self.taken & set(tiles):
             return False
         self.taken |= set(tiles)

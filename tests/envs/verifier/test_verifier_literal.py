@@ -3,43 +3,18 @@
 from fractions import Fraction
 
 import pytest
+from engine_states import engine_key
 from literal_plan import literal_plan
 from literal_rules import Literal
 from merged_parts import part_ranges
 from random_layouts import mutated_case, random_factory, random_layout, random_rings
-from verifier_layouts import Stepped, cases, whole_plan
+from verifier_layouts import cases, whole_plan
 
-from envs.layout import Layout
 from envs.verifier import verify
 from envs.verifier.compile import compile_layout
 from envs.verifier.targets import targets
 
-PHASES = ("RETURN", "WAITP", "CARRY", "WAITD")
 MAKERS = (random_layout, mutated_case, random_rings, random_factory)
-
-
-def engine_key(layout: Layout, ticks: int) -> tuple:
-    """The engine's state after some ticks, in the form of `Literal.key`."""
-    stepped = Stepped(layout, ticks)
-    plan, state, names = stepped.plan, stepped.state, stepped.rows.items
-    chains, arms = [], []
-    for chain in state.chains:
-        part = slice(chain["first"], chain["first"] + chain["count"])
-        items = zip(state.position[part], state.item[part], strict=True)
-        chains.append(tuple((int(at), names[item]) for at, item in items))
-    for info, arm in zip(plan.arms, state.arms, strict=True):
-        chase = {0: None, 3: "gone"}.get(int(arm["chase"]))
-        if arm["chase"] in (1, 2):
-            spot = plan.lanes[info["from_lane"] + arm["chase"] - 1]
-            chase = (int(arm["chase"]) - 1, state.position[arm["index"]] - spot["offset"])
-        held = names[arm["held"]] if arm["held"] >= 0 else None
-        arms.append((arm["angle"], arm["length"], PHASES[arm["phase"]], held, chase))
-    machines = [
-        (machine["remaining"], machine["made"], tuple(stock[: info["needs"]]))
-        for info, machine, stock in zip(plan.machines, state.machines, state.stock, strict=True)
-    ]
-    feeds = tuple(state.chains["feed"]), tuple(state.chains["drained"])
-    return tuple(chains), *feeds, tuple(arms), tuple(machines)
 
 
 def recurrence_by_hashing(literal: Literal, limit: int) -> tuple[int, int, dict] | None:

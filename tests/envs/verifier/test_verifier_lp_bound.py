@@ -16,7 +16,7 @@ SLACK = 1e-6
 
 
 def shares_of_bound(layouts: Iterable[Layout]) -> list[float]:
-    """Rate over bound for each item delivered at each sink; fails where a rate exceeds its bound."""
+    """Rate over bound for each item delivered at each sink; fails where a rate is above."""
     shares = []
     for number, layout in enumerate(layouts):
         result, flows = verify(layout, tick_cap=100_000), Flows(layout)
@@ -65,7 +65,12 @@ def test_random_rates_stay_below_the_bound(make, delivered, at_bound, near_bound
 
 @pytest.mark.parametrize(
     ("prototype", "ticks"),
-    [("burner-inserter", 76), ("inserter", 70), ("long-handed-inserter", 49), ("fast-inserter", 24)],
+    [
+        ("burner-inserter", 76),
+        ("inserter", 70),
+        ("long-handed-inserter", 49),
+        ("fast-inserter", 24),
+    ],
 )
 def test_bound_of_an_arm_between_chests_is_its_cycle(prototype, ticks):
     text = "C\n.\nA\n.\nK" if prototype == "long-handed-inserter" else "C\nA\nK"

@@ -46,7 +46,9 @@ def by_item(rates: Rates) -> dict[str, Fraction]:
     return totals
 
 
-def differences(layouts: Iterable[Layout], view: Callable[[Rates], dict]) -> tuple[int, list[float]]:
+def differences(
+    layouts: Iterable[Layout], view: Callable[[Rates], dict]
+) -> tuple[int, list[float]]:
     """Number of rates compared over three turns, and the relative differences found."""
     compared, found = 0, []
     for layout in layouts:

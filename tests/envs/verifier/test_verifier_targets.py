@@ -20,12 +20,12 @@ from envs.verifier.targets import targets
         (2, 11, 1, 294, 246054, 389647),
     ],
 )
-def test_targets_have_the_stated_check_values(reach, group, lane, position, angle, length):
+def test_r22_targets_have_the_stated_check_values(reach, group, lane, position, angle, length):
     at = reach - 1, group, lane, position
     assert (targets().angle[at], targets().length[at]) == (angle, length)
 
 
-def test_tables_have_the_stated_hash():
+def test_r28_tables_have_the_stated_hash():
     data = b"".join(table.astype("<i4").tobytes() for table in targets())
     digest = hashlib.sha256(data).hexdigest()
     assert digest == "10cca2f67df70d36ae90d53f1d5efa0df8b838527a162912f4e2aacf4e097ec3"

@@ -8,14 +8,15 @@ from typing import Any
 
 from merged_parts import merged_plan, merged_state, part_ranges
 
-from envs.layout import EAST, NORTH, SOUTH, WEST, Entity, Layout
+from envs.catalogue import ARMS
+from envs.layout import DIRECTION_VECTORS, EAST, NORTH, SOUTH, WEST, Entity, Layout
 from envs.layout_json import layout_from_json
 from envs.verifier.compile import compile_layout
 from envs.verifier.encode import Rows
 from envs.verifier.engine import advance
 from envs.verifier.jit import entry, source_stamp
 from envs.verifier.parts import take_part
-from envs.verifier.records import Plan, State
+from envs.verifier.records import Plan, RecordArray, State
 from envs.verifier.state import start
 from envs.verifier.targets import targets
 
@@ -68,6 +69,17 @@ def draw(text: str, **legend: Entity) -> Layout:
             elif letter != ".":
                 entities.append(replace(legend[letter], x=x, y=y))
     return Layout(max(len(row) for row in rows), len(rows), tuple(entities))
+
+
+def arm_line(drop: int, prototype: str, pickup: Entity, target: Entity) -> Layout:
+    """An inserter in the middle of an empty grid, with what it picks from and drops to."""
+    dx, dy = DIRECTION_VECTORS[drop]
+    reach = ARMS[prototype].reach_tiles
+    ends = (
+        replace(end, x=2 + side * reach * dx, y=2 + side * reach * dy)
+        for side, end in ((-1, pickup), (1, target))
+    )
+    return Layout(5, 5, (Entity("inserter", 2, 2, drop, prototype=prototype), *ends))
 
 
 Cases = dict[str, tuple[dict[str, Any], Layout]]
@@ -182,3 +194,8 @@ class Stepped:
         """Ingredients of a name in a machine."""
         needs = list(self.plan.needs["item"][machine])
         return int(self.state.stock[machine, needs.index(self.rows.items.index(item))])
+
+
+def arm_trace(layout: Layout, ticks: int, number: int = 0) -> list[RecordArray]:
+    """An arm's record at the end of each tick before `ticks`, beginning with the start."""
+    return [Stepped(layout, tick).state.arms[number] for tick in range(ticks)]
