@@ -80,6 +80,7 @@ ORDER = (
     "envs.verifier.first_use",
     "envs.verifier.bottleneck",
     "envs.verifier.limits",
+    "envs.verifier.cures",
     "envs.verifier.changes",
     "envs.verifier.diagnosis",
     "envs.verifier.lane_flow",

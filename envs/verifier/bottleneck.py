@@ -7,25 +7,32 @@ change that helps, the sentence says what stands in the way as far as it can be 
 from collections.abc import Container
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
 from envs.layout import SINK_KINDS, Layout
 from envs.verifier.changes import Change, propose_changes
 from envs.verifier.compile import compile_layout
+from envs.verifier.cures import propose_cures
 from envs.verifier.diagnosis import Diagnosis
 from envs.verifier.limits import explain
 from envs.verifier.records import NONE, Plan
-from envs.verifier.recurrence import SinkRun, run_sink
-from envs.verifier.report import SinkRate, per_second
+from envs.verifier.recurrence import Run, SinkRun, run, run_sink
+from envs.verifier.report import SinkRate, per_second, verified
 from envs.verifier.targets import targets
 
 MAX_CHANGES = 120
 """Most changes that are tried."""
 
-WORK_BUDGET = 200_000_000
+MAX_CURES = 600
+"""Most changes that are tried beyond those at an output that delivers nothing."""
+
+WORK_BUDGET = 400_000_000
 """Most ticks times moving entities that trying changes may simulate: a few seconds."""
+
+COMPILE_WORK = 200
+"""What compiling a layout costs per entity, in the same unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +89,10 @@ def find_bottleneck(
         )
     cause = f"{best.subject}{_how_busy(diagnosis, best)}"
     verb = "delivers nothing because of" if output.rate == 0 else "is limited by"
+    losses = _losses(best.layout, [one for one in scored if one != output], tick_cap)
     sentence = (
         f"{name} {verb} the {cause}; {best.words} lifts it from {output.rate} to {rate} items/s"
+        f"{losses}"
     )
     return Bottleneck(
         sentence,
@@ -122,6 +131,7 @@ def output_rate(layout: Layout, output: SinkRate, tick_cap: int) -> tuple[Fracti
     sink = [(one.x, one.y) for one in rows.sinks].index((output.x, output.y))
     result = SinkRun(*run_sink(plan, targets(), tick_cap, sink, rows.items.index(output.item)))
     work = int(result.ticks.sum()) * (len(plan.arms) + len(plan.machines) + len(plan.chains))
+    work += COMPILE_WORK * len(layout.entities)
     if not result.period.all():
         return None, work
     shares = zip(result.counts, result.period, strict=True)
@@ -156,14 +166,36 @@ def _best_change(
     """The change that lifts the output most, its rate, and how many were tried."""
     best, best_rate, tried, work = None, output.upper, 0, 0
     upstream = tiles_with_a_say(layout, output)
-    for change in islice(propose_changes(layout, diagnosis, upstream), MAX_CHANGES):
+    changes = islice(propose_changes(layout, diagnosis, upstream), MAX_CHANGES)
+    cures = islice(propose_cures(layout, output), MAX_CURES if output.rate == 0 else 0)
+    for change in chain(changes, cures):
         if work > WORK_BUDGET:
             break
-        rate, cost = output_rate(change.layout, output, tick_cap)
+        left = max(1, (WORK_BUDGET - work) // len(layout.entities))
+        rate, cost = output_rate(change.layout, output, min(tick_cap, left))
         tried, work = tried + 1, work + cost
         if rate is not None and rate > best_rate:
             best, best_rate = change, rate
     return best, best_rate, tried
+
+
+def _losses(changed: Layout, others: list[SinkRate], tick_cap: int) -> str:
+    """What a change takes from the other outputs, in words."""
+    if not others:
+        return ""
+    plan, rows = compile_layout(changed)
+    cap = min(tick_cap, max(1, WORK_BUDGET // len(changed.entities)))
+    rates = verified(rows, plan, Run(*run(plan, targets(), cap))).rates
+    now = {(one.x, one.y, one.item): one for one in rates}
+    lowered = []
+    for other in others:
+        place = f"{other.item} at ({other.x}, {other.y}) from {other.rate}"
+        rate = now.get((other.x, other.y, other.item))
+        if rate is None:
+            lowered.append(f"{place} to 0")
+        elif rate.upper < other.lower:
+            lowered.append(f"{place} to {rate.rate}")
+    return f", but brings {' and '.join(lowered)} items/s" if lowered else ""
 
 
 def _how_busy(diagnosis: Diagnosis, change: Change) -> str:

@@ -213,15 +213,14 @@ def _arm_use(
 
 
 def _lane_loads(layout: Layout, plan: Plan, seen: Observed, windows: list[int]) -> list[LaneLoad]:
-    """The load of every belt lane in row-major order.
-
-    Where no repeat was found, what belts hold may change, and counts may miss a lane's bounds.
-    """
+    """The load of every belt lane in row-major order."""
     loads = []
     for lane, (chain, items) in sorted(lane_counts(plan, seen).items()):
         y, x = divmod(lane // 2, layout.width)
-        rate = min(max(per_second(items, windows[chain]), Fraction(0)), LANE_ITEMS_PER_S)
+        rate = per_second(items, windows[chain])
+        # Without a repeat the window may hold one item more than its length is worth.
+        load = min(rate / LANE_ITEMS_PER_S, Fraction(1))
         stopped = Fraction(int(seen.stopped_ticks[chain]), windows[chain])
         side = "right" if lane % 2 else "left"
-        loads.append(LaneLoad(x, y, side, rate, rate / LANE_ITEMS_PER_S, stopped))
+        loads.append(LaneLoad(x, y, side, rate, load, stopped))
     return loads

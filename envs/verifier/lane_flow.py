@@ -1,7 +1,7 @@
 """How many items pass each belt lane, by conservation (R9, R10). Jax-free.
 
-In: a plan and what was observed over whole periods, in which stocks return to what they were. Out:
-for each lane the items that go over its downstream edge.
+In: a plan and what was observed. Out: for each lane the items that went over its downstream edge,
+exactly, also where stocks changed meanwhile.
 """
 
 from collections.abc import Iterator
@@ -54,6 +54,6 @@ def lane_counts(plan: Plan, seen: Observed) -> dict[int, tuple[int, int]]:
         # Behind an open chain's tail comes nothing; on a loop, what has gone round.
         passing = int(seen.left[number]) if plan.chains["is_loop"][number] else 0
         for lane in reversed(lanes):
-            passing += gained.get(lane, 0)
+            passing += gained.get(lane, 0) - int(seen.grown[lane])
             counts[lane] = number, passing
     return counts

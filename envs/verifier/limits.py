@@ -4,10 +4,12 @@ In: a layout and what its parts do. Out: a phrase. It follows the item from the 
 the first thing that is busy all the time, blocked or missing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 
-from envs.layout import DIRECTION_VECTORS, MACHINE_KINDS, Entity, Layout
+from envs.item_flow import Tile, arm_ends, item_flow
+from envs.layout import BELT_KINDS, MACHINE_KINDS, Entity, Layout
 from envs.verifier.diagnosis import TAKES_NO_PART, ArmUse, Diagnosis, LaneLoad, MachineUse
 from envs.verifier.report import SinkRate
 
@@ -34,9 +36,9 @@ def explain(layout: Layout, diagnosis: Diagnosis, output: SinkRate) -> str:
         return _inert(fillers[0])
     if fillers and all(arm.use >= BUSY for arm in fillers):
         return "the inserters that fill it are busy all the time"
-    if output.rate == 0 and trail.makes(output.item):
+    if output.rate == 0 and trail.makes(output.item, place):
         return f"the {output.item} that is made does not get there"
-    return trail.item(output.item)
+    return trail.item(output.item, place)
 
 
 def _taking_part(arms: Sequence[ArmUse]) -> list[ArmUse]:
@@ -49,10 +51,12 @@ def _inert(arm: ArmUse) -> str:
 
 
 class _Trail:
-    """Looks upstream for the reason why an item is scarce."""
+    """Looks upstream for the reason why an item is scarce at a place."""
 
     def __init__(self, layout: Layout, diagnosis: Diagnosis) -> None:
-        self._owner = {tile: entity for entity in layout.entities for tile in entity.tiles()}
+        self._entities = layout.entities
+        self._flow = item_flow(layout.entities)
+        self._supply = cache(self._find_supply)
         self._makers: dict[str, list[MachineUse]] = {}
         for machine in diagnosis.machines:
             if machine.recipe is not None:
@@ -61,68 +65,126 @@ class _Trail:
         self._lanes: dict[tuple[int, int], list[LaneLoad]] = {}
         for lane in diagnosis.lanes:
             self._lanes.setdefault((lane.x, lane.y), []).append(lane)
-        self._given = {
-            item
-            for entity in layout.entities
-            if entity.kind in ("source", "chest_src")
-            for item in (entity.left, entity.right, entity.item)
-        }
+        self._givers = [one for one in layout.entities if one.kind in ("source", "chest_src")]
 
-    def arms_at(self, place: tuple[int, int], side: int) -> list[ArmUse]:
+    def arms_at(self, place: Tile, side: int) -> list[ArmUse]:
         """Inserters that pick from (-1) or drop into (1) the entity that stands at a tile."""
         ends = ((arm, self._end(arm, side)) for arm in self._arms)
         return [arm for arm, end in ends if end is not None and (end.x, end.y) == place]
 
-    def makes(self, item: str) -> bool:
-        """Whether any machine goes on making an item."""
-        return any(machine.crafts_per_s > 0 for machine in self._makers.get(item, ()))
+    def makes(self, item: str, place: Tile) -> bool:
+        """Whether any machine goes on making an item for a place."""
+        return any(machine.crafts_per_s > 0 for machine in self._makers_for(item, place))
 
-    def item(self, item: str) -> str:
-        """Why there is no more of an item."""
-        makers = self._makers.get(item, [])
+    def item(self, item: str, place: Tile) -> str:
+        """Why no more of an item gets to the entity that stands at a place."""
+        makers = self._makers_for(item, place)
         if not makers:
-            return self._raw(item)
+            return self._raw(item, place)
         if all(machine.use >= BUSY for machine in makers):
             return f"every machine that makes {item} is busy all the time"
         machine = max(makers, key=lambda one: (1 - one.use, -one.y, -one.x))
         lacking = max(machine.missing, key=lambda name: machine.missing[name], default=None)
-        place = f"the {item} machine at ({machine.x}, {machine.y})"
+        name = f"the {item} machine at ({machine.x}, {machine.y})"
         if machine.reason.startswith("no ") and lacking is not None:
-            return self._lacking(place, machine, lacking)
-        takers = self.arms_at((machine.x, machine.y), -1)
-        if not takers:
-            return f"no inserter takes {item} out of {place}"
-        if not _taking_part(takers):
-            return f"no inserter takes {item} out of {place}: {_inert(takers[0])}"
+            return self._lacking(name, machine, lacking)
+        takers = _taking_part(self.arms_at((machine.x, machine.y), -1))
         if all(arm.use >= BUSY for arm in takers):
-            return f"the inserters that empty {place} are busy all the time"
+            return f"the inserters that empty {name} are busy all the time"
         arm = min(takers, key=lambda one: one.use)
-        return f"{place} waits ({machine.reason}): {self._arm(arm)}"
+        return f"{name} waits ({machine.reason}): {self._arm(arm)}"
 
-    def _raw(self, item: str) -> str:
-        if item in self._given:
-            return f"no more {item} gets through from the inputs"
-        return f"no machine makes {item} and no input brings it"
+    def _makers_for(self, item: str, place: Tile) -> list[MachineUse]:
+        """Machines that make an item and whose products can get to a place."""
+        supply = self._supply(place)
+        return [one for one in self._makers.get(item, ()) if (one.x, one.y) in supply]
 
-    def _lacking(self, place: str, machine: MachineUse, lacking: str) -> str:
-        bringers = self.arms_at((machine.x, machine.y), 1)
-        if not bringers:
-            return f"no inserter brings {lacking} to {place}"
+    def _raw(self, item: str, place: Tile) -> str:
+        """Why no more of an item comes that no machine makes for a place."""
+        makers = self._makers.get(item, [])
+        givers = [one for one in self._givers if item in (one.left, one.right, one.item)]
+        origins = {(one.x, one.y) for one in (*makers, *givers)}
+        if not origins:
+            return f"no machine makes {item} and no input brings it"
+        supply = self._supply(place)
+        if not origins & supply:
+            return self._cut_off(item, place, makers, givers)
+        way = supply & self._tiles_of(origins & supply, self._flow.after)
+        for lane in (lane for tile in self._lanes if tile in way for lane in self._lanes[tile]):
+            if lane.load == 1:
+                where = f"the {lane.lane} lane of the belt at ({lane.x}, {lane.y})"
+                return f"{where} passes all that a lane can"
+        return f"no more {item} gets through from the inputs"
+
+    def _cut_off(
+        self, item: str, place: Tile, makers: list[MachineUse], givers: list[Entity]
+    ) -> str:
+        """What is missing where nothing that has an item can hand it on to a place."""
+        for machine in makers:
+            takers = self.arms_at((machine.x, machine.y), -1)
+            if not _taking_part(takers):
+                inert = f": {_inert(takers[0])}" if takers else ""
+                name = f"the {item} machine at ({machine.x}, {machine.y})"
+                return f"no inserter takes {item} out of {name}{inert}"
+        y, x = min((one.y, one.x) for one in (*makers, *givers))
+        origin = self._entities[self._flow.at[x, y]]
+        starts = [self._end(arm, 1) for arm in self.arms_at((x, y), -1)]
+        if origin.kind == "source":
+            starts = [self._entities[one] for one in self._flow.after[self._flow.at[x, y]]]
+        ends = filter(None, map(self._belt_end, starts))
+        where = next((f", for its belt ends at ({one.x}, {one.y})" for one in ends), "")
+        return f"nothing leads {item} from ({x}, {y}) to ({place[0]}, {place[1]}){where}"
+
+    def _lacking(self, name: str, machine: MachineUse, lacking: str) -> str:
+        place = machine.x, machine.y
+        bringers = self.arms_at(place, 1)
         if not _taking_part(bringers):
-            return f"no inserter brings {lacking} to {place}: {_inert(bringers[0])}"
+            inert = f": {_inert(bringers[0])}" if bringers else ""
+            return f"no inserter brings {lacking} to {name}{inert}"
         for arm in bringers:
-            name = f"{arm.prototype} at ({arm.x}, {arm.y})"
+            bringer = f"{arm.prototype} at ({arm.x}, {arm.y})"
             if self._is_stuck(arm):
                 return (
-                    f"{place} waits for {lacking}: the belt before the {name} is stuck on "
+                    f"{name} waits for {lacking}: the belt before the {bringer} is stuck on "
                     f"{arm.unwanted}, which it does not want"
                 )
             if arm.use >= BUSY and self._may_bring(arm, lacking):
-                return f"{place} waits for {lacking}: its {name} is busy all the time"
-        return f"{place} waits for {lacking}: {self.item(lacking)}"
+                return f"{name} waits for {lacking}: its {bringer} is busy all the time"
+        return f"{name} waits for {lacking}: {self.item(lacking, place)}"
 
     def _arm(self, arm: ArmUse) -> str:
-        return f"the {arm.prototype} at ({arm.x}, {arm.y}) waits ({arm.reason or 'busy'})"
+        """What an inserter that empties a machine waits for, and where its belt ends in vain."""
+        waits = f"the {arm.prototype} at ({arm.x}, {arm.y}) waits ({arm.reason})"
+        end = self._belt_end(self._end(arm, 1))
+        return waits if end is None else f"{waits}, for its belt ends at ({end.x}, {end.y})"
+
+    def _belt_end(self, belt: Entity | None) -> Entity | None:
+        """The last tile of the belt that goes on from one, None if it leads to a sink or round."""
+        passed: dict[Entity, None] = {}
+        while belt is not None and belt.kind == "belt" and belt not in passed:
+            passed[belt] = None
+            ahead = self._flow.after[self._flow.at[belt.x, belt.y]]
+            onto = [self._entities[one] for one in ahead if self._entities[one].kind in BELT_KINDS]
+            belt = onto[0] if onto else None
+        return next(reversed(passed)) if passed and belt is None else None
+
+    def _find_supply(self, place: Tile) -> frozenset[Tile]:
+        """Tiles of what can hand items on to a place with no machine between."""
+        return self._tiles_of({place}, self._flow.before)
+
+    def _tiles_of(self, places: Iterable[Tile], edges: Sequence[Sequence[int]]) -> frozenset[Tile]:
+        """Tiles of entities and of all that edges lead to from them, up to the next machine."""
+        starts = {self._flow.at[place] for place in places}
+        found, todo = set(starts), list(starts)
+        while todo:
+            number = todo.pop()
+            if number not in starts and self._entities[number].kind in MACHINE_KINDS:
+                continue
+            for other in edges[number]:
+                if other not in found:
+                    found.add(other)
+                    todo.append(other)
+        return frozenset((self._entities[one].x, self._entities[one].y) for one in found)
 
     def _is_stuck(self, arm: ArmUse) -> bool:
         """Whether the belt before an inserter stands still on what its target does not want."""
@@ -146,8 +208,6 @@ class _Trail:
 
     def _end(self, arm: ArmUse, side: int) -> Entity | None:
         """What stands at an inserter's pickup (-1) or drop (1) tile."""
-        inserter = self._owner[arm.x, arm.y]
-        assert inserter.direction is not None
-        dx, dy = DIRECTION_VECTORS[inserter.direction]
-        reach = side * inserter.reach
-        return self._owner.get((arm.x + reach * dx, arm.y + reach * dy))
+        inserter = self._entities[self._flow.at[arm.x, arm.y]]
+        number = self._flow.at.get(arm_ends(inserter)[0 if side < 0 else 1])
+        return None if number is None else self._entities[number]

@@ -13,7 +13,7 @@ from envs.verifier.belts import first_above, move_lanes
 from envs.verifier.engine import advance, run_machines
 from envs.verifier.jit import allocating, entry, inlined, outlined, source_stamp
 from envs.verifier.parts import take_part
-from envs.verifier.records import NONE, WAIT_DROP, WAIT_PICK, RecordArray
+from envs.verifier.records import CONTINUE, NONE, WAIT_DROP, WAIT_PICK, RecordArray
 from envs.verifier.state import start
 
 SWINGING, NO_ITEM, TARGET_FULL, DROP_BLOCKED = range(4)
@@ -24,7 +24,7 @@ CRAFTING, OUTPUT_FULL, STARVING, NO_RECIPE = range(4)
 
 
 class Observed(NamedTuple):
-    """What was seen; A arms, M machines, C chains in the order of the plan, K ingredients.
+    """What was seen; A arms, M machines, C chains and L lanes as in the plan, K ingredients.
 
     Attributes:
         arm_ticks: `[A, 4]` int64 ticks by activity.
@@ -37,6 +37,7 @@ class Observed(NamedTuple):
         fed: `[C]` int64 items that sources put on.
         left: `[C]` int64 items that went over the downstream edge, or round once.
         stopped_ticks: `[C]` int64 ticks in which the front item stood at a closed end.
+        grown: `[L]` int64 items on each lane at the end less those at the start; over a period 0.
     """
 
     arm_ticks: np.ndarray
@@ -49,6 +50,7 @@ class Observed(NamedTuple):
     fed: np.ndarray
     left: np.ndarray
     stopped_ticks: np.ndarray
+    grown: np.ndarray
 
 
 @inlined
@@ -124,6 +126,17 @@ def _count(state, seen, first_arm, first_machine, first_chain, sign):
 
 
 @outlined
+def _count_items(plan, state, behind, counts, weight):
+    """Adds `weight` to the count of a lane for each item that is on it."""
+    for number in range(len(state.chains)):
+        lane, chain = plan.chains[number].front, state.chains[number]
+        for index in range(chain.first, chain.first + chain.count):
+            while state.position[index] >= plan.lanes[lane].offset + plan.lanes[lane].length:
+                lane = behind[lane]
+            counts[lane] += weight
+
+
+@outlined
 def _unwanted(plan, state, info, arm):
     """The item furthest upstream before an arm that waits for one it wants, or NONE.
 
@@ -158,14 +171,25 @@ def _blank(plan):
         np.zeros(chains, np.int64),
         np.zeros(chains, np.int64),
         np.zeros(chains, np.int64),
+        np.zeros(len(plan.lanes), np.int64),
     )
+
+
+@allocating
+def _lanes_behind(lanes):
+    """For each lane the one that continues into it, NONE if none does."""
+    behind = np.full(len(lanes), NONE, np.int32)
+    for lane in range(len(lanes)):
+        if lanes[lane].length and lanes[lane].link == CONTINUE:
+            behind[lanes[lane].target] = lane
+    return behind
 
 
 def _make_observe(stamp: str):
     @entry
     def observe(plan, targets, warmup, window):
         _ = stamp
-        seen = _blank(plan)
+        seen, behind = _blank(plan), _lanes_behind(plan.lanes)
         arm = machine = chain = 0
         for number in range(len(plan.parts)):
             part = take_part(plan, number)
@@ -173,6 +197,7 @@ def _make_observe(stamp: str):
             for _tick in range(warmup[number]):
                 advance(part, targets, state)
             _count(state, seen, arm, machine, chain, -1)
+            _count_items(part, state, behind, seen.grown, -1)
             for _tick in range(window[number]):
                 move_lanes(part, state)
                 move_arms(part, targets, state)
@@ -180,6 +205,7 @@ def _make_observe(stamp: str):
                 run_machines(part, state)
                 _watch_others(part, state, seen, machine, chain)
             _count(state, seen, arm, machine, chain, 1)
+            _count_items(part, state, behind, seen.grown, 1)
             for a in range(len(part.arms)):
                 seen.unwanted[arm + a] = _unwanted(part, state, part.arms[a], state.arms[a])
             end = plan.parts[number]

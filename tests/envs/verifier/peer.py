@@ -19,7 +19,7 @@ from typing import Any
 from fsim import ITEM_IDS, ITEM_NAMES, Sim, check_belt_delay, lib
 from peer_layouts import active_arms, by_tile
 
-from envs.layout import DIRECTION_VECTORS, Entity, Layout
+from envs.layout import BELT_KINDS, DIRECTION_VECTORS, Entity, Layout
 
 Delivered = dict[tuple[int, int, str], int]
 """Items counted, by x and y of the sink and item name."""
@@ -65,6 +65,7 @@ class Peer:
         self.drains: list[tuple[int, Entity]] = []
         self.chests: list[tuple[int, Entity]] = []
         self.delivered: Delivered = {}
+        self.belts: dict[tuple[int, int], int] = {}
         # Inserters act from the last one built to the first one, which makes this order R34's.
         entities = sorted(layout.entities, key=lambda entity: (entity.y, entity.x))
         for entity in entities:
@@ -94,6 +95,8 @@ class Peer:
         direction = entity.direction or 0
         facing = (direction + 2) % 4 if entity.kind == "inserter" else direction
         index = self._add(_KINDS[entity.kind], entity.x, entity.y, facing)
+        if entity.kind in BELT_KINDS:
+            self.belts[entity.x, entity.y] = index
         dx, dy = DIRECTION_VECTORS[direction]
         if entity.kind == "inserter":
             self.env.entities[index].energy = _ENERGY_J
@@ -146,3 +149,8 @@ class Peer:
                 if slot.count:
                     self._count(sink, slot.item, slot.count)
         return self.delivered
+
+    def items(self, x: int, y: int, lane: int) -> list[tuple[int, str]]:
+        """(position, item) on a lane of a belt, source or sink, front first."""
+        items = self.env.entities[self.belts[x, y]].lanes[lane]
+        return [(i.pos, ITEM_NAMES[i.item]) for i in list(items.items)[: items.count]]

@@ -24,6 +24,7 @@ from envs.verifier import bottleneck as module
 from envs.verifier import verify
 from envs.verifier.bottleneck import Bottleneck, find_bottleneck, output_rate, percent
 from envs.verifier.changes import propose_changes
+from envs.verifier.cures import propose_cures
 
 
 def found(layout: Layout, **options: frozenset[tuple[int, int]]) -> Bottleneck:
@@ -101,9 +102,17 @@ def test_the_suggested_change_gives_exactly_what_is_said(layout: Layout) -> None
         return
     assert (result.x, result.y, result.item) != (None, None, None)
     everywhere = {tile for one in layout.entities for tile in one.tiles()}
+    output = next(
+        one
+        for one in diagnosed(layout).verified.rates
+        if (one.x, one.y, one.item) == (result.x, result.y, result.item)
+    )
     (changed,) = [
         change.layout
-        for change in propose_changes(layout, diagnosed(layout), everywhere)
+        for change in (
+            *propose_changes(layout, diagnosed(layout), everywhere),
+            *propose_cures(layout, output),
+        )
         if (change.x, change.y, change.words) == (result.change_x, result.change_y, result.change)
     ]
     place = result.x, result.y, result.item
@@ -134,9 +143,11 @@ def test_where_no_single_change_helps_it_says_so() -> None:
     none = found(layout)
     assert none.sentence == (
         "iron-plate at (2, 0) delivers nothing: what arrives there is stone; "
-        "the single change tried does not lift it"
+        "none of the 5 single changes tried lifts it"
     )
-    assert none.changes_tried == 1
+    assert none.changes_tried == 5
+    slow = draw("CAK", C=chest(), A=arm(EAST, "fast-inserter"), K=chest_sink())
+    assert found(slow).sentence.endswith("; no single change known lifts it")
 
 
 def test_an_output_that_gets_nothing_has_a_reason() -> None:
@@ -167,6 +178,13 @@ def test_the_output_with_the_lowest_rate_counts() -> None:
 def test_only_changes_that_can_reach_the_output_are_tried() -> None:
     assert found(two_rows("fast-inserter", "inserter")).changes_tried == 1
     assert found(two_rows("fast-inserter", "fast-inserter")).changes_tried == 0
+
+
+def test_what_a_change_takes_from_other_outputs_is_told() -> None:
+    """A faster inserter takes 3/2 items/s more off a belt that goes on to another output."""
+    assert found(all_public()["pick_moving_near_lane"]).sentence.endswith(
+        "lifts it from 1 to 5/2 items/s, but brings iron-plate at (10, 5) from 14 to 25/2 items/s"
+    )
 
 
 def test_unknown_outputs_are_left_out() -> None:

@@ -133,6 +133,34 @@ def test_as_many_items_as_counted_are_seen_to_cross(layout: Layout, tile: tuple[
     assert any(seen)
 
 
+@pytest.mark.parametrize("cap", [30, 300, 1_000])
+def test_lanes_of_a_sink_pass_what_it_counts_also_without_a_repeat(cap: int) -> None:
+    for layout in all_public().values():
+        found = diagnosed(layout, cap)
+        assert all(lane.items_per_s >= 0 for lane in found.lanes)
+        for one in layout.entities:
+            if one.kind == "sink":
+                here = [lane for lane in found.lanes if (lane.x, lane.y) == (one.x, one.y)]
+                rates = [
+                    rate for rate in found.verified.rates if (rate.x, rate.y) == (one.x, one.y)
+                ]
+                assert sum(lane.items_per_s for lane in here) == sum(rate.rate for rate in rates)
+
+
+@pytest.mark.parametrize("name", ["belt_curve", "sideload_T", "asm_circuit_two_belts", "belt_fac"])
+def test_growth_of_a_lane_is_the_difference_of_the_items_on_it(name: str) -> None:
+    layout = all_public()[name]
+    plan, _ = compile_layout(layout)
+    ticks = (np.full(len(plan.parts), count, np.int64) for count in (90, 110))
+    seen = Observed(*observe(plan, targets(), *ticks))
+    before, after = Stepped(layout, 90), Stepped(layout, 200)
+    for lane in np.flatnonzero(plan.lanes["length"]).tolist():
+        y, x = divmod(lane // 2, layout.width)
+        on_it = [len(stepped.positions(x, y, lane % 2)) for stepped in (before, after)]
+        assert seen.grown[lane] == on_it[1] - on_it[0]
+    assert seen.grown.any()
+
+
 def test_counts_of_whole_periods_are_within_what_a_lane_passes() -> None:
     for layout in all_public().values():
         plan, _ = compile_layout(layout)

@@ -50,7 +50,7 @@ def test_a_full_belt_passes_all_that_it_can() -> None:
 
 def test_one_full_lane_is_not_a_full_belt() -> None:
     layout = draw("S>K", S=source(EAST, IRON, None), K=sink(EAST))
-    assert why(layout) == "no more iron-plate gets through from the inputs"
+    assert why(layout) == "the left lane of the belt at (0, 0) passes all that a lane can"
 
 
 def test_another_item_arrives() -> None:
@@ -79,7 +79,7 @@ def test_what_is_made_goes_elsewhere() -> None:
         L=chest_sink(None),
         K=chest_sink(GEAR),
     )
-    assert why(layout) == "the iron-gear-wheel that is made does not get there"
+    assert why(layout) == "nothing leads iron-gear-wheel from (2, 0) to (6, 3)"
 
 
 def test_every_machine_is_busy() -> None:
@@ -119,7 +119,7 @@ def test_the_arms_that_empty_a_machine_are_busy() -> None:
     )
 
 
-def test_a_blocked_arm_blocks_the_machine() -> None:
+def test_what_takes_the_product_out_fills_a_belt_that_ends() -> None:
     layout = draw(
         "CBM..T>\n.......\n.......\n......K",
         C=chest(),
@@ -129,9 +129,44 @@ def test_a_blocked_arm_blocks_the_machine() -> None:
         K=chest_sink(GEAR),
     )
     assert why(layout) == (
-        "the iron-gear-wheel machine at (2, 0) waits (output full): "
-        "the fast-inserter at (5, 0) waits (no room to drop)"
+        "nothing leads iron-gear-wheel from (2, 0) to (6, 3), for its belt ends at (6, 0)"
     )
+
+
+def test_a_blocked_arm_is_named_beside_a_busy_one() -> None:
+    layout = draw(
+        "CBM..T>K\n........\n.....U>.",
+        C=chest(),
+        B=FAST,
+        M=asm(GEAR, "assembling-machine-3"),
+        T=BURNER,
+        U=FAST,
+        K=sink(EAST, GEAR),
+    )
+    assert why(layout) == (
+        "the iron-gear-wheel machine at (2, 0) waits (output full): the fast-inserter at (5, 2) "
+        "waits (no room to drop), for its belt ends at (6, 2)"
+    )
+
+
+def test_an_input_whose_belt_ends_before_the_output_leads_nowhere() -> None:
+    layout = draw("S>v.K\n..>..", S=source(EAST), K=sink(EAST))
+    assert (
+        why(layout) == "nothing leads iron-plate from (0, 0) to (4, 0), for its belt ends at (2, 1)"
+    )
+
+
+def test_machines_whose_products_cannot_get_there_are_not_blamed() -> None:
+    """Two rows: one makes gears for the output, the other, which starves, for nobody."""
+    layout = draw(
+        "..M....\nCB...TK\n.......\n..M....\n.......\n.......",
+        C=chest(),
+        B=FAST,
+        M=asm(GEAR),
+        T=FAST,
+        K=chest_sink(GEAR),
+    )
+    assert why(layout) == "every machine that makes iron-gear-wheel is busy all the time"
 
 
 def test_nothing_makes_or_brings_the_item() -> None:

@@ -1,0 +1,106 @@
+"""Single changes to a layout that delivers nothing which might make it flow. Jax-free.
+
+In: a layout and its silent output. Out: changed layouts, those first that touch what could bring
+items to the output: an input lane left empty, an inserter or belt turned, or removed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from envs.item_flow import Tile, item_flow
+from envs.layout import DIRECTION_VECTORS, Entity, Layout
+from envs.verifier.changes import Change
+from envs.verifier.report import SinkRate
+
+_SIDE_NAMES = ("north", "east", "south", "west")
+
+
+def propose_cures(layout: Layout, output: SinkRate) -> Iterator[Change]:
+    """Changes of inputs, inserters and belts: of the output's supply, next to it, elsewhere.
+
+    Within each of the three, inputs come before inserters and these before belts, turning before
+    removing; ties in row-major order.
+    """
+    supply = _supply(layout, (output.x, output.y))
+    near: tuple[list[Entity], ...] = ([], [], [])
+    for entity in sorted(layout.entities, key=lambda one: (one.y, one.x)):
+        around = {(entity.x + dx, entity.y + dy) for dx, dy in DIRECTION_VECTORS}
+        if (entity.x, entity.y) in supply:
+            near[0].append(entity)
+        else:
+            near[1 if around & supply else 2].append(entity)
+    for entities in near:
+        for kind, propose in _PROPOSERS:
+            for entity in entities:
+                if entity.kind == kind:
+                    yield from propose(layout, entity)
+
+
+def _supply(layout: Layout, sink: Tile) -> set[Tile]:
+    """Tiles of everything that could hand items on toward a sink, itself included."""
+    flow = item_flow(layout.entities)
+    todo = [flow.at[sink]]
+    found = set(todo)
+    while todo:
+        for giver in flow.before[todo.pop()]:
+            if giver not in found:
+                found.add(giver)
+                todo.append(giver)
+    return {tile for number in found for tile in layout.entities[number].tiles()}
+
+
+def _without(layout: Layout, old: Entity, *new: Entity) -> Layout:
+    """The layout with other entities in the place of one."""
+    kept = tuple(entity for entity in layout.entities if entity != old)
+    return replace(layout, entities=(*kept, *new))
+
+
+def _empties(layout: Layout, source: Entity) -> Iterator[Change]:
+    """A source with one lane or both emptied."""
+    here = f"input at ({source.x}, {source.y})"
+    for side in ("left", "right"):
+        item = getattr(source, side)
+        if item is not None:
+            changed = _without(layout, source, replace(source, **{side: None}))
+            subject = f"{here}, which brings {item} on its {side} lane"
+            words = f"leaving its {side} lane empty"
+            yield Change(source.x, source.y, subject, words, changed)
+    if source.left is not None and source.right is not None:
+        items = " and ".join(dict.fromkeys((source.left, source.right)))
+        changed = _without(layout, source, replace(source, left=None, right=None))
+        subject = f"{here}, which brings {items}"
+        yield Change(source.x, source.y, subject, "leaving both its lanes empty", changed)
+
+
+def _named(entity: Entity) -> str:
+    """What the words call a belt or inserter."""
+    name = entity.prototype if entity.kind == "inserter" else "belt"
+    return f"{name} at ({entity.x}, {entity.y})"
+
+
+def _turns(layout: Layout, entity: Entity) -> Iterator[Change]:
+    """A belt or inserter turned to each other side."""
+    assert entity.direction is not None
+    verb = "drops" if entity.kind == "inserter" else "flows"
+    subject = f"{_named(entity)}, which {verb} {_SIDE_NAMES[entity.direction]}"
+    for quarter in (1, 2, 3):
+        direction = (entity.direction + quarter) % 4
+        changed = _without(layout, entity, replace(entity, direction=direction))
+        words = f"turning it {_SIDE_NAMES[direction]}"
+        yield Change(entity.x, entity.y, subject, words, changed)
+
+
+def _removals(layout: Layout, entity: Entity) -> Iterator[Change]:
+    """A belt or inserter removed."""
+    changed = _without(layout, entity)
+    yield Change(entity.x, entity.y, _named(entity), "removing it", changed)
+
+
+_PROPOSERS = (
+    ("source", _empties),
+    ("inserter", _turns),
+    ("inserter", _removals),
+    ("belt", _turns),
+    ("belt", _removals),
+)
+"""What is tried for each kind of entity, in order."""
