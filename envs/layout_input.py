@@ -78,7 +78,10 @@ def load_inputs(
     if not start:
         raise InputError(f"{path} is empty; give {FORMS}")
     if start not in "{[0":
-        raise InputError(f"{path} begins with {shown(text.lstrip()[:12])}; give {FORMS}")
+        raise InputError(
+            f"{path} begins with {shown(text.lstrip()[:12])}: a blueprint string begins with 0, "
+            f"JSON with {{ or [; give {FORMS}"
+        )
     try:
         obj = decode_text(text) if start == "0" else parse_json(text)
         if is_blueprint(obj) or start == "0":

@@ -30,6 +30,9 @@ ARM_TYPES = {
 }
 """Short names of the field `t` (R3)."""
 
+MAX_NAME = 100
+"""Longest name of an item or recipe, characters."""
+
 _SHORT = {prototype: short for short, prototype in ARM_TYPES.items()}
 
 
@@ -51,8 +54,11 @@ def entity_from_json(obj: Mapping[str, Any]) -> Entity:
     names = ("recipe",) if kind in MACHINE_KINDS else ITEM_FIELDS.get(kind, ())
     for name in names:
         value = obj.get(name)
-        if value is not None and not isinstance(value, str):
-            raise LayoutError(f"{where}: {name} must be a name or null")
+        if value is not None and not _is_name(value):
+            raise LayoutError(
+                f"{kind} at ({x}, {y}): {name} must be null or a name of at most {MAX_NAME} "
+                "printable characters"
+            )
         entity = replace(entity, **{name: value})
     if kind not in DIRECTED_KINDS:
         return entity
@@ -60,6 +66,10 @@ def entity_from_json(obj: Mapping[str, Any]) -> Entity:
     if not isinstance(direction, str) or direction not in tuple(DIRECTION_NAMES):
         raise LayoutError(f"{where}: direction d must be one of N, E, S, W")
     return replace(entity, direction=DIRECTION_NAMES.index(direction))
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= MAX_NAME and value.isprintable()
 
 
 def entity_to_json(entity: Entity) -> dict[str, Any]:

@@ -6,6 +6,7 @@ runs, so that `verify` starts at once.
 """
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -34,6 +35,7 @@ def _run_command(arguments: Sequence[str]) -> int:
 
 def _guarded(run: Callable[[], int]) -> int:
     """Turns the errors that a user can cause into one message and an exit code."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -44,12 +46,24 @@ def _guarded(run: Callable[[], int]) -> int:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    except BrokenPipeError:
-        # The reader has gone; what Python still flushes at exit must not fail on it again.
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        # What Python still flushes at exit must not fail on it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if error.errno == errno.EPIPE:
+            return 0
+        print(f"error: cannot write the output: {error.strerror}; make room", file=sys.stderr)
+        return UserError.exit_code
     except KeyboardInterrupt:
         return 130
+
+
+def _open_closed_streams() -> None:
+    """Puts the null device in place of standard streams that the caller has closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _train(arguments: Sequence[str]) -> int:

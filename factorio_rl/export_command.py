@@ -30,6 +30,11 @@ def run(options: argparse.Namespace) -> int:
     loaded = load_inputs(options.layout, stdin=sys.stdin)
     if len(loaded) != 1:
         raise UserError(f"{options.layout} holds {len(loaded)} layouts; give a file with one")
+    if loaded[0].imported is not None:
+        raise UserError(
+            f"{options.layout} is a blueprint already; "
+            "export takes a layout JSON (docs/rules.md, R3)"
+        )
     exported = export_blueprint(loaded[0].layout, options.game, options.label)
     for note in exported.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -7,7 +7,7 @@ from typing import Any
 
 from envs.errors import UserError
 from factorio_rl.in_background import in_background
-from factorio_rl.pictures import save_picture
+from factorio_rl.pictures import check_picture_path, save_picture
 from factorio_rl.verify_command import add_import_options
 
 
@@ -40,6 +40,8 @@ def run(options: argparse.Namespace) -> int:
     )
     if len(loaded) != 1:
         raise UserError(f"{options.layout} holds {len(loaded)} layouts; give a file with one")
+    if options.png is not None:
+        check_picture_path(options.png)
     layout = loaded[0].layout
 
     def draw() -> Any:

@@ -5,17 +5,23 @@ entity which is not simulated could change is unknown, never a number.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
+from envs.catalogue import ITEMS
 from envs.labels import rate_text, short_name
+from envs.layout import ITEM_FIELDS, Layout
 from envs.layout_input import Loaded
 from envs.verifier.bottleneck import Bottleneck, find_bottleneck
 from envs.verifier.diagnosis import ArmUse, Diagnosis, MachineUse, diagnose
 from envs.verifier.report import Verified, to_json
 
 Tile = tuple[int, int]
+
+MAX_NOTES = 20
+"""Most notes on one layout."""
 
 _FIGURES = {"rate", "items_per_s", "lower", "upper"}
 """Fields of a rate that are None where it is unknown."""
@@ -60,6 +66,22 @@ def outputs_without_items(found: Answer) -> list[Tile]:
     return sorted(silent, key=lambda tile: (tile[1], tile[0]))
 
 
+def notes(layout: Layout) -> list[str]:
+    """What looks like a slip: items that no recipe knows, chests and sources that give nothing."""
+    found = []
+    for entity in layout.entities:
+        names = [getattr(entity, field) for field in ITEM_FIELDS.get(entity.kind, ())]
+        for name in sorted({name for name in names if name is not None} - set(ITEMS)):
+            near = get_close_matches(name, ITEMS, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            found.append(
+                f"{entity.kind} at ({entity.x}, {entity.y}): no recipe has an item {name}{hint}"
+            )
+        if entity.kind in ("source", "chest_src") and not any(names):
+            found.append(f"{entity.kind} at ({entity.x}, {entity.y}) gives nothing: it has no item")
+    return found[:MAX_NOTES]
+
+
 def uses(found: Answer) -> tuple[dict[Tile, float], dict[Tile, tuple[float, float]]]:
     """Share of time in use by machine and inserter, and the load of both lanes by belt tile."""
     diagnosis = found.diagnosis
@@ -76,9 +98,13 @@ def uses(found: Answer) -> tuple[dict[Tile, float], dict[Tile, tuple[float, floa
 
 
 def answer_to_json(found: Answer) -> dict[str, Any]:
-    """The JSON form; shares and rates as numbers, exact rates also as fractions."""
+    """The JSON form; shares and rates as numbers, exact rates also as fractions.
+
+    With anything unknown the answer is not exact; the rates that are known have equal bounds.
+    """
     diagnosis, imported = found.diagnosis, found.loaded.imported
-    result: dict[str, Any] = {"name": found.loaded.name, **to_json(diagnosis.verified)}
+    verified = replace(diagnosis.verified, exact=diagnosis.verified.exact and not found.unknown)
+    result: dict[str, Any] = {"name": found.loaded.name, **to_json(verified)}
     for rate in result["rates"]:
         if (rate["x"], rate["y"]) in found.unknown:
             rate |= dict.fromkeys(rate.keys() & _FIGURES) | {"unknown": True}
@@ -104,6 +130,7 @@ def answer_to_json(found: Answer) -> dict[str, Any]:
         for lane in diagnosis.lanes
         if (lane.x, lane.y) not in found.unknown
     ]
+    result["notes"] = notes(found.loaded.layout)
     result["bottleneck"] = found.bottleneck.sentence
     result["change"] = _change_json(found.bottleneck)
     if imported is not None:

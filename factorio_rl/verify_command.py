@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from envs.errors import UserError
 from factorio_rl.in_background import in_background
-from factorio_rl.pictures import save_picture
+from factorio_rl.pictures import check_picture_path, save_picture
 
 if TYPE_CHECKING:
     from envs.layout_input import Loaded
@@ -140,6 +140,8 @@ def run(options: argparse.Namespace) -> int:
     loaded = load_all(options)
     if options.png is not None and len(loaded) != 1:
         raise UserError(f"--png draws one layout, and there are {len(loaded)}; name one")
+    if options.png is not None:
+        check_picture_path(options.png)
     answers = answer_all(loaded, options.tick_cap)
     if options.png is not None:
         _draw(answers[0], options.png)

@@ -1,6 +1,7 @@
 """The answers of `verify` as tables on a terminal. Jax-free."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,15 @@ from rich.text import Text
 from envs.verifier.bottleneck import percent
 from envs.verifier.diagnosis import LaneLoad
 from envs.verifier.report import SinkRate, Verified
-from factorio_rl.verify_answer import Answer, outputs_without_items
+from factorio_rl.verify_answer import Answer, notes, outputs_without_items
 
 MAX_ROWS = 40
 """Most rows of a table; --json gives all."""
+
+_INEXACT = (
+    "the range is that of the mean over the last half of the ticks, and the true rate may lie "
+    "outside it; raise --tick-cap"
+)
 
 WIDTH = 132
 """Columns where standard output is no terminal."""
@@ -22,11 +28,17 @@ WIDTH = 132
 
 def print_answer(found: Answer) -> None:
     """Everything about one layout."""
-    console = _console()
+    with _printing() as console:
+        _print_answer(console, found)
+
+
+def _print_answer(console: Console, found: Answer) -> None:
     layout, verified = found.loaded.layout, found.diagnosis.verified
     title = f"{found.loaded.name}: {layout.width} x {layout.height} tiles, "
     _say(console, f"{title}{len(layout.entities)} entities")
     _print_import(console, found)
+    for note in notes(layout):
+        _say(console, f"  {note}")
     rates = _rate_table([found], with_name=False)
     if rates.row_count:
         console.print(rates)
@@ -43,17 +55,25 @@ def print_answer(found: Answer) -> None:
 
 def print_rates(answers: Sequence[Answer]) -> None:
     """One row for each output of many layouts."""
-    console = _console()
-    console.print(_rate_table(answers, with_name=True))
-    for found in answers:
-        if found.loaded.imported is not None:
-            _say(console, f"{found.loaded.name}:")
-            _print_import(console, found)
+    with _printing() as console:
+        console.print(_rate_table(answers, with_name=True))
+        for found in answers:
+            if found.loaded.imported is not None:
+                _say(console, f"{found.loaded.name}:")
+                _print_import(console, found)
+        if not all(found.diagnosis.verified.exact for found in answers):
+            _say(console, f"two figures: not exact; {_INEXACT}")
 
 
-def _console() -> Console:
+@contextmanager
+def _printing() -> Iterator[Console]:
+    """A console whose text goes out at the end by `print`, which raises what writing raises."""
     console = Console(highlight=False, emoji=False)
-    return console if console.is_terminal else Console(width=WIDTH, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console = Console(width=WIDTH, highlight=False, emoji=False)
+    with console.capture() as captured:
+        yield console
+    print(captured.get(), end="")
 
 
 def _say(console: Console, line: str) -> None:
@@ -77,8 +97,8 @@ def _print_import(console: Console, found: Answer) -> None:
 def _how_sure(verified: Verified, complete: bool) -> str:
     if not verified.exact:
         return (
-            f"not exact: no state recurred within {verified.ticks:,} ticks; "
-            "bounds are those of the mean over the last half"
+            f"not exact: no state recurred within {verified.ticks:,} ticks, so belts or machines "
+            f"may still fill up; {_INEXACT}"
         )
     if not complete:
         return "what is not simulated could change what is unknown; all other figures are exact"
@@ -132,7 +152,10 @@ def _print_uses(console: Console, found: Answer) -> None:
             _waits(one.waits),
         )
     for one in _shown(found, found.diagnosis.inserters):
-        there = f" (it does not want the {one.unwanted} there)" if one.unwanted else ""
+        there = ""
+        if one.unwanted:
+            verb = "has enough of" if one.items_per_s else "does not want"
+            there = f" (it {verb} the {one.unwanted} there)"
         inserters.add_row(
             one.prototype,
             f"({one.x}, {one.y})",
@@ -162,16 +185,19 @@ def _waits(waits: Mapping[str, Fraction]) -> str:
 
 
 def _lane_table(lanes: Sequence[LaneLoad]) -> Table:
-    """The fullest belt tiles, both lanes of each."""
+    """The busiest belt tiles, both lanes of each."""
     by_tile: dict[tuple[int, int], dict[str, LaneLoad]] = {}
     for lane in lanes:
         by_tile.setdefault((lane.x, lane.y), {})[lane.lane] = lane
 
-    def fullest(tile: tuple[int, int]) -> tuple[Fraction, int, int]:
+    def busiest(tile: tuple[int, int]) -> tuple[Fraction, int, int]:
         return -max(lane.load for lane in by_tile[tile].values()), tile[1], tile[0]
 
-    shown = sorted(by_tile, key=fullest)[: MAX_ROWS // 4]
-    title = f"\nbelts, the fullest {len(shown)} of {len(by_tile)} tiles (load: share of 7.5/s)"
+    shown = sorted(by_tile, key=busiest)[: MAX_ROWS // 4]
+    title = (
+        f"\nbelts, the busiest {len(shown)} of {len(by_tile)} tiles (load: share of 7.5/s a lane; "
+        "end stops: share of time in which the first item of the whole line stands still)"
+    )
     table = Table(
         "at",
         box=None,
@@ -182,7 +208,7 @@ def _lane_table(lanes: Sequence[LaneLoad]) -> Table:
         title_style="",
     )
     for side in ("left", "right"):
-        for name in (f"{side} items/s", "load", "stopped"):
+        for name in (f"{side} items/s", "load", "end stops"):
             table.add_column(name, justify="right")
     for tile in shown:
         cells = [f"({tile[0]}, {tile[1]})"]

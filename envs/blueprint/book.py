@@ -33,7 +33,7 @@ def choose(obj: Mapping[str, Any], index: Sequence[int]) -> Mapping[str, Any]:
         obj = _pick(obj["blueprint_book"], left)
     for key in PLANNERS:
         if key in obj:
-            raise BlueprintError(f"this is a {_words(key)}, which holds no entities")
+            raise BlueprintError(f"this is a planner ({_words(key)}), which holds no entities")
     if left:
         raise BlueprintError(
             f"--index {left[0]} asks for an entry of a book, but {_title(obj)} is not a book"
@@ -70,8 +70,10 @@ def _pick(book: Mapping[str, Any], left: list[int]) -> Mapping[str, Any]:
     listed = [f"{place} {_title(entry)}" for place, entry in enumerate(entries[:MAX_LISTED], 1)]
     more = len(entries) - len(listed)
     there = ", ".join(listed) + (f" and {more} more" if more > 0 else "")
-    asked = f"it has no entry {position}" if position else "choose one with --index"
-    raise BlueprintError(f"the book holds {len(entries)} entries and {asked}: {there}")
+    asked = f"no entry {position}" if position else "no choice was made"
+    raise BlueprintError(
+        f"the book holds {len(entries)} entries, {asked}; choose one with --index: {there}"
+    )
 
 
 def _title(obj: Mapping[str, Any]) -> str:

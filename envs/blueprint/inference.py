@@ -26,7 +26,7 @@ from envs.catalogue import SMELTING
 MAX_ROUNDS = 64
 """Most rounds of inference. Each decides at least one port or furnace; real blueprints need few."""
 
-_NEEDED = "the machines behind it want it and none inside makes it"
+_NEEDED = "the machines or outputs behind it want it, and no machine brings it there"
 _SPARE = "nothing behind it takes anything"
 _LAST_NEED = "the other items wanted behind it come from elsewhere"
 _COVERED = "all that is wanted behind it comes from elsewhere"

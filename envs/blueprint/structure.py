@@ -127,7 +127,9 @@ def _chest_kinds(pieces: Sequence[Piece]) -> tuple[dict[Tile, str], list[Omitted
     omitted = []
     for chest in (piece for piece in pieces if piece.name in CHESTS):
         use, place = CHESTS[chest.name], _place(chest)
-        if place in emptied and place in filled:
+        if chest.fields.get("bar") is not None:
+            omitted.append(Omitted(chest, Touch.ARMS, "blocked slots are not simulated"))
+        elif place in emptied and place in filled:
             omitted.append(Omitted(chest, Touch.ARMS, _BUFFER))
         elif place in emptied and not use.gives:
             omitted.append(Omitted(chest, Touch.ARMS, _NEVER_FILLED))

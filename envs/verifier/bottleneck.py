@@ -4,7 +4,7 @@ A change counts only once the changed layout has been simulated to its own exact
 change that helps, the sentence says what stands in the way as far as it can be seen.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, islice
@@ -69,7 +69,7 @@ def find_bottleneck(
 ) -> Bottleneck:
     """The bottleneck of the scored output with the lowest rate, of equals the first one.
 
-    Outputs at `unknown` tiles are left out.
+    Outputs at `unknown` tiles are left out, and those that get nothing of what another delivers.
     """
     scored = [rate for rate in diagnosis.verified.rates if _is_scored(layout, rate)]
     if not scored:
@@ -77,7 +77,14 @@ def find_bottleneck(
     scored = [rate for rate in scored if (rate.x, rate.y) not in unknown]
     if not scored:
         return Bottleneck("no output has a known rate, so nothing can be said of what limits it")
-    output = min(scored, key=lambda rate: (rate.rate, rate.y, rate.x))
+    moving = [rate for rate in scored if rate.lower != rate.upper]
+    if moving:
+        where = ", ".join(f"{rate.item} at ({rate.x}, {rate.y})" for rate in moving[:3])
+        return Bottleneck(
+            f"no exact rate was found for {where} within {diagnosis.verified.ticks:,} ticks, so "
+            "nothing certain can be said of what limits it"
+        )
+    output = _weakest(scored)
     best, rate, tried = _best_change(layout, diagnosis, output, tick_cap)
     limit = explain(layout, diagnosis, output)
     name = f"{output.item} at ({output.x}, {output.y})"
@@ -114,6 +121,13 @@ _NO_CHANGE = {
 }
 _NO_CHANGES = "none of the {} single changes tried lifts it"
 """Ends of a sentence by number of changes tried, and for any other number."""
+
+
+def _weakest(scored: Sequence[SinkRate]) -> SinkRate:
+    """The output with the lowest rate; one that gets nothing only if no other has its item."""
+    delivered = {rate.item for rate in scored if rate.rate > 0}
+    told = [rate for rate in scored if rate.rate > 0 or rate.item not in delivered]
+    return min(told, key=lambda rate: (rate.rate, rate.y, rate.x))
 
 
 def _is_scored(layout: Layout, rate: SinkRate) -> bool:

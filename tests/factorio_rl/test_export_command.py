@@ -73,3 +73,9 @@ def test_a_layout_that_is_missing_or_empty_is_refused(tmp_path: Path) -> None:
         run(str(tmp_path / "none.json"))
     with pytest.raises(UserError, match="no entities"):
         run(saved(Layout(3, 3, ()), tmp_path))
+
+
+def test_a_blueprint_is_refused_since_settings_would_be_lost() -> None:
+    real = Path(__file__).parents[1] / "data" / "blueprints" / "beltFac1.json"
+    with pytest.raises(UserError, match="is a blueprint already"):
+        run(str(real))

@@ -57,13 +57,15 @@ def test_on_a_terminal_it_says_what_is_being_done(monkeypatch: pytest.MonkeyPatc
     assert terminal.getvalue().endswith("\r\033[K")
 
 
-def test_short_work_says_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_short_work_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", terminal := Terminal())
     in_background(lambda: threading.Event().wait(2 * module._POLL_S), "verifying")
     assert terminal.getvalue() == ""
-    monkeypatch.undo()
+
+
+def test_elsewhere_than_on_a_terminal_lines_are_rare(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(module, "QUIET_S", -1.0)
-    in_background(lambda: threading.Event().wait(2 * module._POLL_S), "verifying")
-    assert capsys.readouterr().err == ""
+    in_background(lambda: threading.Event().wait(4 * module._POLL_S), "verifying")
+    assert capsys.readouterr().err == "verifying: 0 s, Ctrl-C stops\n"

@@ -138,6 +138,8 @@ def test_without_a_repeat_bounds_and_ticks_stand_beside_each_rate(
     assert Fraction(rate["lower"]) <= Fraction(rate["rate"]) <= Fraction(rate["upper"])
     text = answered(capsys, "--tick-cap", "1,0_0", gear_file)
     assert "not exact: no state recurred within 100 ticks" in text
+    assert "may lie" in text
+    assert "no exact rate was found" in text
     assert "0 to 1.2" in text
 
 
@@ -323,3 +325,20 @@ def test_a_picture_is_written_beside_the_answer(
 def test_the_same_is_printed_every_time(capsys: pytest.CaptureFixture[str]) -> None:
     first = answered(capsys, "--json", DATA / "layouts_public.json")
     assert answered(capsys, "--json", DATA / "layouts_public.json") == first
+
+
+def test_slips_in_a_layout_are_pointed_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entities = [
+        {"k": "source", "x": 0, "y": 0, "d": "E", "left": "iron-plte", "right": None},
+        {"k": "sink", "x": 1, "y": 0, "d": "E", "item": "iron-plte"},
+        {"k": "chest_src", "x": 0, "y": 1},
+    ]
+    path = tmp_path / "slips.json"
+    path.write_text(json.dumps({"entities": entities}))
+    notes = answered_json(capsys, path)["notes"]
+    assert len(notes) == 3
+    assert "did you mean iron-plate?" in notes[0]
+    assert "chest_src at (0, 1) gives nothing" in notes[2]
+    assert "did you mean iron-plate?" in answered(capsys, path)

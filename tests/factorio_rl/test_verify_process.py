@@ -128,3 +128,28 @@ def test_a_refused_input_compiles_nothing(
     assert main(["verify", str(tmp_path / "none.json")]) == 2
     assert "compiling" not in capsys.readouterr().err
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("tail", "code", "said"),
+    [
+        ("- <&-", 2, "standard input is empty"),
+        (f"{REAL} >&-", 0, ""),
+        (f"{REAL} > /dev/full", 2, "cannot write the output: No space left on device"),
+    ],
+)
+def test_streams_that_cannot_be_used_give_one_line(tail: str, code: int, said: str) -> None:
+    command = f"{sys.executable} -m factorio_rl verify {tail}"
+    ended = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert "Traceback" not in ended.stderr
+    assert said in ended.stderr
+    assert len(ended.stderr.splitlines()) == (1 if said else 0)
+
+
+def test_tables_survive_a_reader_that_has_gone() -> None:
+    command = f"{sys.executable} -m factorio_rl verify {REAL} | true"
+    ended = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -184,10 +184,10 @@ def test_a_book_is_chosen_from_by_position() -> None:
     whole = book({"blueprint": {"label": "a\nb", "entities": []}}, inner, {"upgrade_planner": {}})
     assert import_blueprint(whole, index=[2, 2]) == import_blueprint(GEARS)
     message = message_of(whole)
-    assert "3 entries and choose one with --index" in message
+    assert "3 entries, no choice was made; choose one with --index" in message
     assert r"1 blueprint 'a\nb', 2 blueprint book 'mall', 3 upgrade planner" in message
-    assert "has no entry 4" in message_of(whole, index=[4])
-    assert "has no entry -1" in message_of(whole, index=[-1])
+    assert "3 entries, no entry 4" in message_of(whole, index=[4])
+    assert "no entry -1" in message_of(whole, index=[-1])
     assert "deconstruction planner" in message_of(whole, index=[2, 1])
     assert "upgrade planner" in message_of(whole, index=[3])
     assert "not a book" in message_of(whole, index=[2, 2, 1])
@@ -310,3 +310,12 @@ def test_any_change_to_a_blueprint_is_read_or_refused(obj: Any) -> None:
 def test_a_chest_that_nothing_touches_is_listed() -> None:
     obj = blueprint(*GEARS["blueprint"]["entities"], entity("iron-chest", 0, 9))
     assert import_blueprint(obj).ignored == ("1 iron-chest",)
+
+
+def test_a_chest_with_blocked_slots_is_not_simulated() -> None:
+    inserter = entity("inserter", 1, 0, direction=3)
+    found = import_blueprint(
+        blueprint(entity("iron-chest", 0, 0), inserter, entity("iron-chest", 2, 0, bar=0)),
+        inputs=[InputPort(0, 0, "iron-plate")],
+    )
+    assert [(one.name, one.x, one.y) for one in found.unsupported] == [("iron-chest", 2, 0)]

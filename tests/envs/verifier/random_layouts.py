@@ -12,6 +12,7 @@ from envs.catalogue import ARMS, MACHINES
 from envs.layout import (
     DIRECTION_VECTORS,
     EAST,
+    NORTH,
     PROTOTYPES,
     SOUTH,
     Entity,
@@ -127,6 +128,28 @@ def _ring(rng: random.Random, size: int) -> list[tuple[tuple[int, int], tuple[in
     if rng.random() < 0.5:
         tiles.reverse()
     return list(zip(tiles, tiles[1:] + tiles[:1], strict=True))
+
+
+def random_crowd(seed: int) -> Layout:
+    """A belt with few or many items, and arms on both sides that take the same ones."""
+    rng, board = random.Random(seed), Board(9)
+    if rng.random() < 0.5:
+        left, right = rng.choice([IRON, COPPER, None]), rng.choice([IRON, COPPER])
+        board.add(Entity("source", 0, 4, EAST, left=left, right=right))
+    for x in range(rng.randint(6, 8)):
+        board.add(Entity("belt", x, 4, EAST))
+    board.add(Entity("sink", rng.choice([7, 8]), 4, EAST, item=IRON))
+    for x in range(9):
+        for y, drop in ((3, NORTH), (5, SOUTH)):
+            if rng.random() < 0.3 or x > 6:
+                continue
+            arm = replace(_arm(rng, x, y, drop), direction=rng.choice([drop, drop, 2 - drop]))
+            board.add(arm)
+            place = y + (drop - 1) * arm.reach
+            brings = arm.direction != drop
+            item = rng.choice([IRON, COPPER])
+            board.add(Entity("chest_src" if brings else "chest_sink", x, place, item=item))
+    return rotated(board.layout(), rng.randrange(4))
 
 
 EDGE = 4

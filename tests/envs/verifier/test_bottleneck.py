@@ -176,7 +176,7 @@ def test_the_output_with_the_lowest_rate_counts() -> None:
 
 
 def test_only_changes_that_can_reach_the_output_are_tried() -> None:
-    assert found(two_rows("fast-inserter", "inserter")).changes_tried == 1
+    assert found(two_rows("inserter", "burner-inserter")).changes_tried == 1
     assert found(two_rows("fast-inserter", "fast-inserter")).changes_tried == 0
 
 
@@ -262,3 +262,31 @@ def test_words_follow_a_turned_layout() -> None:
 )
 def test_only_nothing_is_0_and_only_the_whole_is_100_percent(share: Fraction, text: str) -> None:
     assert percent(share) == text
+
+
+def test_an_output_that_starves_beside_another_of_its_item_is_not_the_one_spoken_of():
+    layout = draw(
+        """
+        ..A..Fs
+        ca.....
+        .....Fs
+        """,
+        a=arm(EAST),
+        A=asm(),
+        F=replace(arm(EAST), prototype="fast-inserter"),
+        c=chest(IRON),
+        s=chest_sink(GEAR),
+    )
+    spoken = found(layout)
+    rates = {(rate.x, rate.y): rate.rate for rate in verify(layout).rates}
+    assert min(rates.values()) == 0 < max(rates.values())
+    assert spoken.rate == max(rates.values())
+
+
+def test_nothing_is_said_of_what_limits_a_rate_that_is_not_exact():
+    layout = gear_row(arm(EAST), arm(EAST))
+    short = diagnosed(layout, 30)
+    assert not short.verified.exact
+    spoken = find_bottleneck(layout, short, 30)
+    assert "no exact rate was found" in spoken.sentence
+    assert (spoken.change, spoken.lifted_rate) == (None, None)

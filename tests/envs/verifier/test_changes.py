@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from diagnosis_layouts import BURNER, FAST, all_public, dead_end_gear, diagnosed, gear_row
+from diagnosis_layouts import BURNER, FAST, all_public, diagnosed, gear_row, passing_copper
 from verifier_layouts import COPPER, GEAR, IRON, arm, asm, chest, chest_sink, draw, sink, source
 
 from envs.catalogue import ARMS, MACHINES
@@ -100,9 +100,13 @@ def test_a_second_arm_serves_the_same_machine() -> None:
     assert places_of_second(layout) == [(5, 0), (5, 2)]
 
 
-def test_no_second_arm_beside_one_that_never_moves() -> None:
-    layout = dead_end_gear(COPPER, None)
+def test_a_second_arm_does_not_fill_another_chest() -> None:
+    layout = draw("CAK\nC.K", C=chest(), A=FAST, K=chest_sink())
     assert places_of_second(layout) == []
+
+
+def test_no_second_arm_beside_one_that_never_moves() -> None:
+    assert places_of_second(passing_copper()) == []
 
 
 def test_an_empty_source_lane_is_filled_with_the_other_lanes_item() -> None:

@@ -16,7 +16,6 @@ from diagnosis_layouts import (
     gear_row,
     lanes_at,
     machine_at,
-    ring_with_arms,
 )
 from random_layouts import mutated_case, random_factory, random_layout, random_rings
 from verifier_layouts import COPPER, GEAR, IRON, arm, asm, chest, chest_sink, draw, furnace
@@ -256,8 +255,8 @@ def test_parts_that_do_not_touch_are_looked_at_in_their_own_periods() -> None:
 
 
 def test_machines_and_inserters_come_in_row_major_order() -> None:
-    for layout in (ring_with_arms("inserter", "inserter"), all_public()["belt_fac"]):
-        found = diagnosed(layout)
+    for layout in all_public().values():
+        found = diagnosed(replace(layout, entities=layout.entities[::-1]))
         for ones in (found.machines, found.inserters):
             places = [(one.y, one.x) for one in ones]
             assert places == sorted(places)

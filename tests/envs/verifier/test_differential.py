@@ -4,7 +4,7 @@ import pytest
 from peer import STEP_TICKS, Peer
 from peer_comparison import Pair, compare, larger_differences, shares
 from peer_layouts import BURNER, active_arms, by_tile, misfits, random_layout, untrue_drops
-from verifier_layouts import COPPER, IRON, delivered_after, draw, sink, source
+from verifier_layouts import COPPER, IRON, Stepped, delivered_after, draw, sink, source
 
 from envs.layout import EAST, NORTH, SOUTH, WEST, Entity, Layout, validate
 from envs.verifier.compile import compile_layout
@@ -15,13 +15,29 @@ SEEDS, TICKS = range(600), 12_000
 
 @pytest.mark.slow
 def test_counts_of_random_layouts_agree_with_an_independent_simulator():
+    """In none of these layouts the order of simultaneous events (R13, R14, R16) decides a count."""
     pairs = compare(SEEDS, TICKS)
     identical, near = shares(pairs)
     print(f"{len(pairs)} pairs: {identical:.2%} identical, {near:.2%} within 2 %")
     print(larger_differences(pairs))
-    assert len(pairs) > 500
-    assert identical >= 0.995
-    assert near >= 0.998
+    assert len(pairs) > 1_000
+    assert (identical, near) == (1, 1)
+
+
+def stands_alike(seed: int, ticks: int) -> bool:
+    """Whether every item on the belts of a seed's layout has the same position in the peer."""
+    layout = random_layout(seed)
+    ours, peer = Stepped(layout, ticks), Peer(layout)
+    peer.run(ticks)
+    return all(
+        ours.items(x, y, lane) == peer.items(x, y, lane) for x, y in peer.belts for lane in (0, 1)
+    )
+
+
+def test_items_of_random_layouts_stand_where_they_do_in_an_independent_simulator():
+    """In five of these layouts two items reach an empty lane at once, or loops have a seam."""
+    unlike = [seed for seed in range(300) if not stands_alike(seed, 1_600)]
+    assert len(unlike) <= 5, f"seeds {unlike}"
 
 
 def arm(drop: int) -> Entity:

@@ -150,7 +150,7 @@ def test_an_item_that_comes_within_reach_after_the_turn_is_not_unwanted() -> Non
         C=Entity("chest_src", 0, 0, item=IRON),
         B=arm(SOUTH),
         K=Entity("belt", 0, 0, NORTH),
-        D=arm(SOUTH),
+        D=arm(SOUTH, "fast-inserter"),
         L=chest_sink(),
     )
     assert all(unwanted(layout, warmup) == [None, None] for warmup in range(200, 270))

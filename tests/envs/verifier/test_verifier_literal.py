@@ -7,14 +7,15 @@ from engine_states import engine_key
 from literal_plan import literal_plan
 from literal_rules import Literal
 from merged_parts import part_ranges
-from random_layouts import mutated_case, random_factory, random_layout, random_rings
-from verifier_layouts import cases, whole_plan
+from random_layouts import mutated_case, random_crowd, random_factory, random_layout, random_rings
+from verifier_layouts import arm, asm, cases, chest, chest_sink, draw, whole_plan
 
+from envs.layout import EAST, SOUTH
 from envs.verifier import verify
 from envs.verifier.compile import compile_layout
 from envs.verifier.targets import targets
 
-MAKERS = (random_layout, mutated_case, random_rings, random_factory)
+MAKERS = (random_layout, mutated_case, random_rings, random_factory, random_crowd)
 
 
 def recurrence_by_hashing(literal: Literal, limit: int) -> tuple[int, int, dict] | None:
@@ -74,6 +75,27 @@ def test_r14_lanes_and_their_order_are_those_of_the_rules():
                 record = plan.lanes[2 * (y * layout.width + x) + n]
                 found = tuple(int(record[f]) for f in ("length", "chain", "offset", "entry"))
                 assert found == (lane.length, lane.chain, lane.offset, lane.entry)
+
+
+def test_r40_stopped_machines_follow_the_literal_rules():
+    """A pipe is made in 24 ticks and taken in 76, so the stack of 100 is full after a while."""
+    layout = draw(
+        "C....\nA....\nM..BK\n.....\n.....",
+        C=chest(),
+        A=arm(SOUTH, "fast-inserter"),
+        M=asm("pipe", "assembling-machine-3"),
+        B=arm(EAST, "burner-inserter"),
+        K=chest_sink("pipe"),
+    )
+    literal = Literal(layout, targets())
+    made = []
+    for tick in range(1, 6001):
+        literal.tick()
+        made.append(literal.machines[0, 2].made)
+        if tick % 100 == 0 or made[-1] == 100:
+            assert engine_key(layout, tick) == literal.key()
+    assert max(made) == 100
+    assert made[-1] >= 99
 
 
 def test_reference_cases_follow_the_literal_rules_for_a_while():

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 from literal_plan import literal_plan
 from lp_bound import Flows, cycle_ticks
-from random_layouts import mutated_case, random_factory, random_layout, random_rings
+from random_layouts import mutated_case, random_crowd, random_factory, random_layout, random_rings
 from verifier_layouts import IRON, arm, cases, chest, chest_sink, draw, public_layouts, source
 
 from envs.layout import EAST, SOUTH, Layout
@@ -54,6 +54,7 @@ def test_public_rates_stay_below_the_bound_and_most_attain_it():
         (mutated_case, 60, 0.6, 0.95),
         (random_rings, 10, 0.8, 0.95),
         (random_factory, 600, 0.5, 0.75),
+        (random_crowd, 900, 0.05, 0.3),
     ],
 )
 def test_random_rates_stay_below_the_bound(make, delivered, at_bound, near_bound):

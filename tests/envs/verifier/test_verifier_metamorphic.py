@@ -9,13 +9,13 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from random_layouts import mutated_case, random_factory, random_layout, random_rings
+from random_layouts import mutated_case, random_crowd, random_factory, random_layout, random_rings
 from verifier_layouts import Stepped, cases, public_layouts
 
 from envs.layout import BELT_KINDS, DIRECTION_VECTORS, Entity, Layout
 from envs.verifier import Verified, verify, verify_many
 
-MAKERS = (random_layout, mutated_case, random_rings, random_factory)
+MAKERS = (random_layout, mutated_case, random_rings, random_factory, random_crowd)
 CAP = 60_000
 
 
