@@ -50,7 +50,7 @@ def _print_answer(console: Console, found: Answer) -> None:
     _print_uses(console, found)
     lanes = [lane for lane in found.diagnosis.lanes if (lane.x, lane.y) not in found.unknown]
     if lanes:
-        console.print(_lane_table(lanes))
+        _print_lanes(console, lanes)
 
 
 def print_rates(answers: Sequence[Answer]) -> None:
@@ -184,7 +184,7 @@ def _waits(waits: Mapping[str, Fraction]) -> str:
     return ", ".join(f"{reason} {percent(share)}" for reason, share in ordered)
 
 
-def _lane_table(lanes: Sequence[LaneLoad]) -> Table:
+def _print_lanes(console: Console, lanes: Sequence[LaneLoad]) -> None:
     """The busiest belt tiles, both lanes of each."""
     by_tile: dict[tuple[int, int], dict[str, LaneLoad]] = {}
     for lane in lanes:
@@ -194,19 +194,13 @@ def _lane_table(lanes: Sequence[LaneLoad]) -> Table:
         return -max(lane.load for lane in by_tile[tile].values()), tile[1], tile[0]
 
     shown = sorted(by_tile, key=busiest)[: MAX_ROWS // 4]
-    title = (
-        f"\nbelts, the busiest {len(shown)} of {len(by_tile)} tiles (load: share of 7.5/s a lane; "
-        "end stops: share of time in which the first item of the whole line stands still)"
+    console.print()
+    _say(
+        console,
+        f"the busiest {len(shown)} of {len(by_tile)} belt tiles (load: share of 7.5/s a lane; "
+        "end stops: how often the line's first item stands still)",
     )
-    table = Table(
-        "at",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-        title=title,
-        title_justify="left",
-        title_style="",
-    )
+    table = Table("at", box=None, pad_edge=False, header_style="bold")
     for side in ("left", "right"):
         for name in (f"{side} items/s", "load", "end stops"):
             table.add_column(name, justify="right")
@@ -216,4 +210,4 @@ def _lane_table(lanes: Sequence[LaneLoad]) -> Table:
             lane = by_tile[tile][side]
             cells += [f"{float(lane.items_per_s):.4g}", percent(lane.load), percent(lane.stopped)]
         table.add_row(*cells)
-    return table
+    console.print(table)
