@@ -69,7 +69,8 @@ def find_bottleneck(
 ) -> Bottleneck:
     """The bottleneck of the scored output with the lowest rate, of equals the first one.
 
-    Outputs at `unknown` tiles are left out, and those that get nothing of what another delivers.
+    If that one gets nothing and no change helps it, while others deliver the same item, it is that
+    of the others. Outputs at `unknown` tiles are left out.
     """
     scored = [rate for rate in diagnosis.verified.rates if _is_scored(layout, rate)]
     if not scored:
@@ -84,8 +85,23 @@ def find_bottleneck(
             f"no exact rate was found for {where} within {diagnosis.verified.ticks:,} ticks, so "
             "nothing certain can be said of what limits it"
         )
-    output = _weakest(scored)
-    best, rate, tried = _best_change(layout, diagnosis, output, tick_cap)
+    found = [
+        _bottleneck_of(layout, diagnosis, output, scored, tick_cap) for output in _weakest(scored)
+    ]
+    return next((one for one in found if one.change is not None), found[-1])
+
+
+def _bottleneck_of(
+    layout: Layout,
+    diagnosis: Diagnosis,
+    output: SinkRate,
+    scored: Sequence[SinkRate],
+    tick_cap: int,
+) -> Bottleneck:
+    """The bottleneck of one of the scored outputs."""
+    same_item = [one for one in scored if one.item == output.item and one != output]
+    siblings = same_item if output.rate == 0 else []
+    best, rate, tried = _best_change(layout, diagnosis, output, siblings, tick_cap)
     limit = explain(layout, diagnosis, output)
     name = f"{output.item} at ({output.x}, {output.y})"
     if best is None:
@@ -123,11 +139,12 @@ _NO_CHANGES = "none of the {} single changes tried lifts it"
 """Ends of a sentence by number of changes tried, and for any other number."""
 
 
-def _weakest(scored: Sequence[SinkRate]) -> SinkRate:
-    """The output with the lowest rate; one that gets nothing only if no other has its item."""
-    delivered = {rate.item for rate in scored if rate.rate > 0}
-    told = [rate for rate in scored if rate.rate > 0 or rate.item not in delivered]
-    return min(told, key=lambda rate: (rate.rate, rate.y, rate.x))
+def _weakest(scored: Sequence[SinkRate]) -> list[SinkRate]:
+    """The output with the lowest rate; behind one that gets nothing, the next with its item."""
+    ordered = sorted(scored, key=lambda rate: (rate.rate, rate.y, rate.x))
+    first = ordered[0]
+    others = [rate for rate in ordered if rate.rate > 0 and rate.item == first.item]
+    return [first, *others[:1]] if first.rate == 0 else [first]
 
 
 def _is_scored(layout: Layout, rate: SinkRate) -> bool:
@@ -175,10 +192,18 @@ def _tiles_of_part(plan: Plan, part: int) -> list[int]:
 
 
 def _best_change(
-    layout: Layout, diagnosis: Diagnosis, output: SinkRate, tick_cap: int
+    layout: Layout,
+    diagnosis: Diagnosis,
+    output: SinkRate,
+    siblings: Sequence[SinkRate],
+    tick_cap: int,
 ) -> tuple[Change | None, Fraction | None, int]:
-    """The change that lifts the output most, its rate, and how many were tried."""
+    """The change that lifts the output most, its rate, and how many were tried.
+
+    A change that only moves the item here from `siblings`, its other outputs, does not count.
+    """
     best, best_rate, tried, work = None, output.upper, 0, 0
+    total = output.rate + sum(one.rate for one in siblings)
     upstream = tiles_with_a_say(layout, output)
     changes = islice(propose_changes(layout, diagnosis, upstream), MAX_CHANGES)
     cures = islice(propose_cures(layout, output), MAX_CURES if output.rate == 0 else 0)
@@ -188,7 +213,11 @@ def _best_change(
         left = max(1, (WORK_BUDGET - work) // len(layout.entities))
         rate, cost = output_rate(change.layout, output, min(tick_cap, left))
         tried, work = tried + 1, work + cost
-        if rate is not None and rate > best_rate:
+        if rate is None or rate <= best_rate:
+            continue
+        others = [output_rate(change.layout, one, tick_cap) for one in siblings]
+        work += sum(cost for _, cost in others)
+        if rate + sum(other or 0 for other, _ in others) > total:
             best, best_rate = change, rate
     return best, best_rate, tried
 

@@ -61,9 +61,9 @@ def test_outputs_that_get_something_are_not_cured() -> None:
     assert (result.rate, result.change, result.changes_tried) == (Fraction(15, 2), None, 0)
 
 
-def test_most_layouts_that_one_change_silenced_are_cured() -> None:
+def test_half_of_the_public_layouts_that_deliver_nothing_are_cured() -> None:
     silent = [one for one in map(found, all_public().values()) if one.rate == 0]
-    assert sum(one.change is not None for one in silent) >= 27
+    assert 2 * sum(one.change is not None for one in silent) >= len(silent) >= 30
 
 
 def test_inputs_come_before_inserters_and_these_before_belts() -> None:
