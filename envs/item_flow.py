@@ -4,7 +4,7 @@ In: the entities of a layout. Out: a graph over their numbers, and for each enti
 can get to it. Time and room are ignored, so the sets are never too small.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from envs.catalogue import RECIPES, SMELTING
@@ -134,6 +134,24 @@ def spread(
             if taker not in stops:
                 todo.append((taker, item))
     return arriving
+
+
+def reached(
+    edges: Mapping[int, Sequence[int]] | Sequence[Sequence[int]],
+    starts: Iterable[int],
+    ends: Container[int] = (),
+) -> set[int]:
+    """The starts and all that edges lead to from them, not on beyond `ends` that are no starts."""
+    starts = set(starts)
+    found, todo = set(starts), list(starts)
+    while todo:
+        number = todo.pop()
+        if number in ends and number not in starts:
+            continue
+        new = [other for other in edges[number] if other not in found]
+        found.update(new)
+        todo.extend(new)
+    return found
 
 
 def machine_numbers(entities: Sequence[Entity]) -> list[int]:

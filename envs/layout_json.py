@@ -1,12 +1,10 @@
 """The JSON form of a layout (R3). Jax-free.
 
-In: parsed JSON or a file. Out: a validated `Layout`, and back.
+In: parsed JSON. Out: a validated `Layout`, and back.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from envs.layout import (
@@ -109,19 +107,3 @@ def layout_to_json(layout: Layout) -> dict[str, Any]:
         "height": layout.height,
         "entities": [entity_to_json(entity) for entity in layout.entities],
     }
-
-
-def read_layout(path: Path) -> Layout:
-    """Reads one layout from a JSON file. Raises LayoutError, also for a missing or broken file."""
-    try:
-        return layout_from_json(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise LayoutError(
-            f"cannot read {path}: {error.strerror}; give a layout JSON file"
-        ) from None
-    except RecursionError:
-        raise LayoutError(f"{path} is nested too deeply; give a layout JSON file") from None
-    except LayoutError:
-        raise
-    except ValueError as error:
-        raise LayoutError(f"{path} is not JSON: {error}; give a layout JSON file") from None

@@ -1,14 +1,13 @@
 """The command `render`: a layout or blueprint as a picture or as text, with its rates. Jax-free."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
 from envs.errors import UserError
 from factorio_rl.in_background import in_background
 from factorio_rl.pictures import check_picture_path, save_picture
-from factorio_rl.verify_command import add_import_options
+from factorio_rl.verify_command import add_import_options, load
 
 
 def add_parser(commands: Any) -> None:
@@ -26,18 +25,11 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; the exit code."""
-    from envs.layout_input import load_inputs
     from envs.render import render_png, render_text
     from envs.verifier import verify
     from factorio_rl.verify_answer import rates_in_short
 
-    loaded = load_inputs(
-        options.layout,
-        stdin=sys.stdin,
-        index=options.index,
-        inputs=options.input,
-        outputs=options.output,
-    )
+    loaded = load(options.layout, options)
     if len(loaded) != 1:
         raise UserError(f"{options.layout} holds {len(loaded)} layouts; give a file with one")
     if options.png is not None:

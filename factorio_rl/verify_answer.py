@@ -4,21 +4,22 @@ In: a loaded layout. Out: an `Answer`, its JSON form, and what a heat map shows.
 entity which is not simulated could change is unknown, never a number.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from envs.catalogue import ITEMS
 from envs.labels import rate_text, short_name
 from envs.layout import ITEM_FIELDS, Layout
 from envs.layout_input import Loaded
 from envs.verifier.bottleneck import Bottleneck, find_bottleneck
-from envs.verifier.diagnosis import ArmUse, Diagnosis, MachineUse, diagnose
+from envs.verifier.diagnosis import ArmUse, Diagnosis, LaneLoad, MachineUse, diagnose
 from envs.verifier.report import Verified, to_json
 
 Tile = tuple[int, int]
+Placed = TypeVar("Placed", bound=MachineUse | ArmUse | LaneLoad)
 
 MAX_NOTES = 20
 """Most notes on one layout."""
@@ -39,6 +40,10 @@ class Answer:
     def unknown(self) -> frozenset[Tile]:
         """Tiles of the entities whose work is not known, sinks among them."""
         return self.loaded.unknown
+
+    def known(self, ones: Iterable[Placed]) -> list[Placed]:
+        """Those at tiles where the figures are known."""
+        return [one for one in ones if (one.x, one.y) not in self.unknown]
 
 
 def answer(loaded: Loaded, tick_cap: int) -> Answer:
@@ -87,13 +92,11 @@ def uses(found: Answer) -> tuple[dict[Tile, float], dict[Tile, tuple[float, floa
     diagnosis = found.diagnosis
     use = {
         (one.x, one.y): float(one.use)
-        for one in (*diagnosis.machines, *diagnosis.inserters)
-        if (one.x, one.y) not in found.unknown
+        for one in found.known((*diagnosis.machines, *diagnosis.inserters))
     }
     loads: dict[Tile, dict[str, float]] = {}
-    for lane in diagnosis.lanes:
-        if (lane.x, lane.y) not in found.unknown:
-            loads.setdefault((lane.x, lane.y), {})[lane.lane] = float(lane.load)
+    for lane in found.known(diagnosis.lanes):
+        loads.setdefault((lane.x, lane.y), {})[lane.lane] = float(lane.load)
     return use, {tile: (both["left"], both["right"]) for tile, both in loads.items()}
 
 
@@ -114,10 +117,8 @@ def answer_to_json(found: Answer) -> dict[str, Any]:
     ]
     if found.unknown:
         result |= {"transient_ticks": None, "period_ticks": None}
-    known_machines = [one for one in diagnosis.machines if (one.x, one.y) not in found.unknown]
-    known_arms = [one for one in diagnosis.inserters if (one.x, one.y) not in found.unknown]
-    result["machines"] = [_machine_json(one) for one in known_machines]
-    result["inserters"] = [_arm_json(one) for one in known_arms]
+    result["machines"] = [_machine_json(one) for one in found.known(diagnosis.machines)]
+    result["inserters"] = [_arm_json(one) for one in found.known(diagnosis.inserters)]
     result["lanes"] = [
         {
             "x": lane.x,
@@ -127,8 +128,7 @@ def answer_to_json(found: Answer) -> dict[str, Any]:
             "load": float(lane.load),
             "stopped": float(lane.stopped),
         }
-        for lane in diagnosis.lanes
-        if (lane.x, lane.y) not in found.unknown
+        for lane in found.known(diagnosis.lanes)
     ]
     result["notes"] = notes(found.loaded.layout)
     result["bottleneck"] = found.bottleneck.sentence

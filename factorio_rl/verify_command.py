@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from envs.layout_input import Loaded
     from factorio_rl.verify_answer import Answer
 
-DEFAULT_TICK_CAP = 1_000_000
-
 _NUMBER = re.compile(r"[0-9]{1,10}")
 
 _SHOWN = 40
@@ -50,7 +48,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--tick-cap",
         type=tick_cap,
-        default=DEFAULT_TICK_CAP,
         metavar="TICKS",
         help="ticks after which a layout counts as not exact; default 1,000,000",
     )
@@ -119,25 +116,22 @@ def tick_cap(text: str) -> int:
     return int(digits)
 
 
-def load_all(options: argparse.Namespace) -> list["Loaded"]:
-    """The layouts that the arguments name, in order."""
+def load(argument: str, options: argparse.Namespace) -> list["Loaded"]:
+    """The layouts that an argument names, read as the import options say."""
     from envs.layout_input import load_inputs
 
-    loaded = []
-    for argument in options.layouts:
-        loaded += load_inputs(
-            argument,
-            stdin=sys.stdin,
-            index=options.index,
-            inputs=options.input,
-            outputs=options.output,
-        )
-    return loaded
+    return load_inputs(
+        argument,
+        stdin=sys.stdin,
+        index=options.index,
+        inputs=options.input,
+        outputs=options.output,
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command; the exit code."""
-    loaded = load_all(options)
+    loaded = [one for argument in options.layouts for one in load(argument, options)]
     if options.png is not None and len(loaded) != 1:
         raise UserError(f"--png draws one layout, and there are {len(loaded)}; name one")
     if options.png is not None:
@@ -161,10 +155,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def answer_all(loaded: list["Loaded"], cap: int) -> list["Answer"]:
+def answer_all(loaded: list["Loaded"], cap: int | None) -> list["Answer"]:
     """What there is to say about each layout, in order, worked out on all cores."""
 
     def work() -> list["Answer"]:
+        from envs.verifier import TICK_CAP
         from envs.verifier.first_use import compile_verifier, must_compile
         from factorio_rl.verify_answer import answer
 
@@ -176,7 +171,7 @@ def answer_all(loaded: list["Loaded"], cap: int) -> list["Answer"]:
             )
             compile_verifier()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            return list(pool.map(lambda one: answer(one, cap), loaded))
+            return list(pool.map(lambda one: answer(one, cap or TICK_CAP), loaded))
 
     return in_background(work, "verifying")
 

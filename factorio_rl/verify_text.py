@@ -1,6 +1,6 @@
 """The answers of `verify` as tables on a terminal. Jax-free."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
@@ -48,7 +48,7 @@ def _print_answer(console: Console, found: Answer) -> None:
     console.print()
     _say(console, found.bottleneck.sentence)
     _print_uses(console, found)
-    lanes = [lane for lane in found.diagnosis.lanes if (lane.x, lane.y) not in found.unknown]
+    lanes = found.known(found.diagnosis.lanes)
     if lanes:
         _print_lanes(console, lanes)
 
@@ -141,7 +141,7 @@ def _print_uses(console: Console, found: Answer) -> None:
         for column in ("use", name):
             table.add_column(column, justify="right")
         table.add_column("waits for")
-    for one in _shown(found, found.diagnosis.machines):
+    for one in found.known(found.diagnosis.machines)[:MAX_ROWS]:
         at = f"({one.x}, {one.y})"
         machines.add_row(
             one.prototype,
@@ -151,7 +151,7 @@ def _print_uses(console: Console, found: Answer) -> None:
             f"{float(one.crafts_per_s):.4g}",
             _waits(one.waits),
         )
-    for one in _shown(found, found.diagnosis.inserters):
+    for one in found.known(found.diagnosis.inserters)[:MAX_ROWS]:
         there = ""
         if one.unwanted:
             verb = "has enough of" if one.items_per_s else "does not want"
@@ -172,10 +172,6 @@ def _print_uses(console: Console, found: Answer) -> None:
             console.print(table)
         if len(ones) > MAX_ROWS:
             _say(console, f"the first {MAX_ROWS} of {len(ones)}; --json gives all")
-
-
-def _shown(found: Answer, ones: Iterable) -> list:
-    return [one for one in ones if (one.x, one.y) not in found.unknown][:MAX_ROWS]
 
 
 def _waits(waits: Mapping[str, Fraction]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from envs.blueprint.game import BEACON_TILES, Touch
 from envs.blueprint.pieces import Piece
 from envs.blueprint.structure import Omitted, Structure, swing_ends
-from envs.item_flow import Tile, arm_ends, tile_ahead
+from envs.item_flow import Tile, arm_ends, reached, tile_ahead
 from envs.layout import BELT_KINDS, DIRECTION_VECTORS, MACHINE_KINDS, Entity
 
 
@@ -146,9 +146,4 @@ def _joined(start: set[int], places: _Places) -> set[int]:
             if entity.kind == "inserter" or places.entities[other].kind in BELT_KINDS:
                 neighbours[number].append(other)
                 neighbours[other].append(number)
-    found, todo = set(start), list(start)
-    while todo:
-        new = [other for other in neighbours[todo.pop()] if other not in found]
-        found.update(new)
-        todo.extend(new)
-    return found
+    return reached(neighbours, start)

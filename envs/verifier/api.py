@@ -13,7 +13,7 @@ from itertools import repeat
 from envs.layout import Layout, LayoutError
 from envs.verifier.compile import compile_layout
 from envs.verifier.recurrence import Run, SinkRun, run, run_sink
-from envs.verifier.report import Verified, per_second, verified
+from envs.verifier.report import Verified, exact_rate, verified
 from envs.verifier.targets import targets
 
 TICK_CAP = 1_000_000
@@ -62,11 +62,7 @@ def score_rate(layout: Layout, tick_cap: int = TICK_CAP) -> Fraction | None:
             f"the layout has {len(rows.sinks)} sinks; a score needs one sink with a scored item"
         )
     item = rows.items.index(rows.sinks[0].item)
-    result = SinkRun(*run_sink(plan, targets(), tick_cap, 0, item))
-    if not result.period.all():
-        return None
-    shares = zip(result.counts, result.period, strict=True)
-    return sum((per_second(int(count), int(period)) for count, period in shares), Fraction(0))
+    return exact_rate(SinkRun(*run_sink(plan, targets(), tick_cap, 0, item)))
 
 
 def score_rates(

@@ -16,10 +16,11 @@ from envs.verifier.changes import Change, propose_changes
 from envs.verifier.compile import compile_layout
 from envs.verifier.cures import propose_cures
 from envs.verifier.diagnosis import Diagnosis
+from envs.verifier.encode import Rows
 from envs.verifier.limits import explain
 from envs.verifier.records import NONE, Plan
 from envs.verifier.recurrence import Run, SinkRun, run, run_sink
-from envs.verifier.report import SinkRate, per_second, verified
+from envs.verifier.report import SinkRate, exact_rate, verified
 from envs.verifier.targets import targets
 
 MAX_CHANGES = 120
@@ -159,22 +160,23 @@ def _is_scored(layout: Layout, rate: SinkRate) -> bool:
 def output_rate(layout: Layout, output: SinkRate, tick_cap: int) -> tuple[Fraction | None, int]:
     """Exact items per second of one sink's item, None if not exact; and the work it took."""
     plan, rows = compile_layout(layout)
-    sink = [(one.x, one.y) for one in rows.sinks].index((output.x, output.y))
-    result = SinkRun(*run_sink(plan, targets(), tick_cap, sink, rows.items.index(output.item)))
+    sink, item = _sink_number(rows, output), rows.items.index(output.item)
+    result = SinkRun(*run_sink(plan, targets(), tick_cap, sink, item))
     work = int(result.ticks.sum()) * (len(plan.arms) + len(plan.machines) + len(plan.chains))
     work += COMPILE_WORK * len(layout.entities)
-    if not result.period.all():
-        return None, work
-    shares = zip(result.counts, result.period, strict=True)
-    return sum((per_second(int(c), int(p)) for c, p in shares), Fraction(0)), work
+    return exact_rate(result), work
+
+
+def _sink_number(rows: Rows, output: SinkRate) -> int:
+    """The number that the compiled layout gives an output."""
+    return [(one.x, one.y) for one in rows.sinks].index((output.x, output.y))
 
 
 def tiles_with_a_say(layout: Layout, output: SinkRate) -> set[tuple[int, int]]:
     """Tiles of the inserters, machines and sources in the parts that reach a sink."""
     plan, rows = compile_layout(layout)
-    sink = [(one.x, one.y) for one in rows.sinks].index((output.x, output.y))
-    ends = plan.parts["sinks"]
-    parts = np.searchsorted(ends, np.flatnonzero(plan.sinks == sink), side="right")
+    places = np.flatnonzero(plan.sinks == _sink_number(rows, output))
+    parts = np.searchsorted(plan.parts["sinks"], places, side="right")
     tiles = {tile for part in parts for tile in _tiles_of_part(plan, int(part))}
     return {(tile % layout.width, tile // layout.width) for tile in tiles}
 

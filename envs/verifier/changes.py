@@ -7,7 +7,9 @@ machine, a faster inserter, one more inserter beside another, an item on an empt
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 
+from envs.item_flow import arm_ends
 from envs.layout import BELT_KINDS, DIRECTION_VECTORS, Entity, Layout
 from envs.verifier.diagnosis import Diagnosis
 
@@ -55,17 +57,17 @@ def propose_changes(
             yield from _fills(layout, entity)
 
 
-def _with(layout: Layout, old: Entity, new: Entity) -> Layout:
-    """The layout with one entity in another's place."""
-    entities = tuple(new if entity == old else entity for entity in layout.entities)
-    return replace(layout, entities=entities)
+def with_instead(layout: Layout, old: Entity, *new: Entity) -> Layout:
+    """The layout with other entities, or none, in the place of one."""
+    kept = ((entity,) if entity != old else new for entity in layout.entities)
+    return replace(layout, entities=tuple(chain.from_iterable(kept)))
 
 
 def _swaps(layout: Layout, entity: Entity) -> Iterator[Change]:
     """A faster entity in the same place."""
     faster = FASTER.get(entity.prototype)
     if faster is not None:
-        changed = _with(layout, entity, replace(entity, prototype=faster))
+        changed = with_instead(layout, entity, replace(entity, prototype=faster))
         subject = f"{entity.prototype} at ({entity.x}, {entity.y})"
         yield Change(entity.x, entity.y, subject, f"{article(faster)} there", changed)
 
@@ -76,17 +78,12 @@ def _doubles(layout: Layout, arm: Entity, owner: dict[tuple[int, int], Entity]) 
     dx, dy = DIRECTION_VECTORS[arm.direction]
     subject = f"{arm.prototype} at ({arm.x}, {arm.y})"
 
-    def ends(x: int, y: int) -> tuple[Entity | None, Entity | None]:
-        reach = arm.reach
-        pickup, drop = (x - dx * reach, y - dy * reach), (x + dx * reach, y + dy * reach)
-        return owner.get(pickup), owner.get(drop)
-
-    here = ends(arm.x, arm.y)
+    here = [owner.get(tile) for tile in arm_ends(arm)]
     for shift in (-2, -1, 1, 2):
         x, y = arm.x + shift * abs(dy), arm.y + shift * abs(dx)
         free = 0 <= x < layout.width and 0 <= y < layout.height and (x, y) not in owner
-        if free and all(map(_alike, here, ends(x, y))):
-            another = replace(arm, x=x, y=y)
+        another = replace(arm, x=x, y=y)
+        if free and all(map(_alike, here, map(owner.get, arm_ends(another)))):
             changed = replace(layout, entities=(*layout.entities, another))
             words = f"a second {arm.prototype} beside it at ({x}, {y})"
             yield Change(x, y, subject, words, changed)
@@ -107,7 +104,7 @@ def _fills(layout: Layout, source: Entity) -> Iterator[Change]:
         return
     item = source.left or source.right
     side = "left" if source.left is None else "right"
-    changed = _with(layout, source, replace(source, left=item, right=item))
+    changed = with_instead(layout, source, replace(source, left=item, right=item))
     subject = f"input at ({source.x}, {source.y}), which has {item} on one lane only"
     yield Change(source.x, source.y, subject, f"{item} on its {side} lane too", changed)
 

@@ -7,9 +7,9 @@ items to the output: an input lane left empty, an inserter or belt turned, or re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from envs.item_flow import Tile, item_flow
+from envs.item_flow import Tile, item_flow, reached
 from envs.layout import DIRECTION_VECTORS, Entity, Layout
-from envs.verifier.changes import Change
+from envs.verifier.changes import Change, with_instead
 from envs.verifier.report import SinkRate
 
 _SIDE_NAMES = ("north", "east", "south", "west")
@@ -39,20 +39,8 @@ def propose_cures(layout: Layout, output: SinkRate) -> Iterator[Change]:
 def _supply(layout: Layout, sink: Tile) -> set[Tile]:
     """Tiles of everything that could hand items on toward a sink, itself included."""
     flow = item_flow(layout.entities)
-    todo = [flow.at[sink]]
-    found = set(todo)
-    while todo:
-        for giver in flow.before[todo.pop()]:
-            if giver not in found:
-                found.add(giver)
-                todo.append(giver)
+    found = reached(flow.before, {flow.at[sink]})
     return {tile for number in found for tile in layout.entities[number].tiles()}
-
-
-def _without(layout: Layout, old: Entity, *new: Entity) -> Layout:
-    """The layout with other entities in the place of one."""
-    kept = tuple(entity for entity in layout.entities if entity != old)
-    return replace(layout, entities=(*kept, *new))
 
 
 def _empties(layout: Layout, source: Entity) -> Iterator[Change]:
@@ -61,13 +49,13 @@ def _empties(layout: Layout, source: Entity) -> Iterator[Change]:
     for side in ("left", "right"):
         item = getattr(source, side)
         if item is not None:
-            changed = _without(layout, source, replace(source, **{side: None}))
+            changed = with_instead(layout, source, replace(source, **{side: None}))
             subject = f"{here}, which brings {item} on its {side} lane"
             words = f"leaving its {side} lane empty"
             yield Change(source.x, source.y, subject, words, changed)
     if source.left is not None and source.right is not None:
         items = " and ".join(dict.fromkeys((source.left, source.right)))
-        changed = _without(layout, source, replace(source, left=None, right=None))
+        changed = with_instead(layout, source, replace(source, left=None, right=None))
         subject = f"{here}, which brings {items}"
         yield Change(source.x, source.y, subject, "leaving both its lanes empty", changed)
 
@@ -85,14 +73,14 @@ def _turns(layout: Layout, entity: Entity) -> Iterator[Change]:
     subject = f"{_named(entity)}, which {verb} {_SIDE_NAMES[entity.direction]}"
     for quarter in (1, 2, 3):
         direction = (entity.direction + quarter) % 4
-        changed = _without(layout, entity, replace(entity, direction=direction))
+        changed = with_instead(layout, entity, replace(entity, direction=direction))
         words = f"turning it {_SIDE_NAMES[direction]}"
         yield Change(entity.x, entity.y, subject, words, changed)
 
 
 def _removals(layout: Layout, entity: Entity) -> Iterator[Change]:
     """A belt or inserter removed."""
-    changed = _without(layout, entity)
+    changed = with_instead(layout, entity)
     yield Change(entity.x, entity.y, _named(entity), "removing it", changed)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 
-from envs.item_flow import Tile, arm_ends, item_flow
+from envs.item_flow import Tile, arm_ends, item_flow, machine_numbers, reached
 from envs.layout import BELT_KINDS, MACHINE_KINDS, Entity, Layout
 from envs.verifier.diagnosis import TAKES_NO_PART, ArmUse, Diagnosis, LaneLoad, MachineUse
 from envs.verifier.report import SinkRate
@@ -56,6 +56,7 @@ class _Trail:
     def __init__(self, layout: Layout, diagnosis: Diagnosis) -> None:
         self._entities = layout.entities
         self._flow = item_flow(layout.entities)
+        self._machines = set(machine_numbers(layout.entities))
         self._supply = cache(self._find_supply)
         self._makers: dict[str, list[MachineUse]] = {}
         for machine in diagnosis.machines:
@@ -174,16 +175,7 @@ class _Trail:
 
     def _tiles_of(self, places: Iterable[Tile], edges: Sequence[Sequence[int]]) -> frozenset[Tile]:
         """Tiles of entities and of all that edges lead to from them, up to the next machine."""
-        starts = {self._flow.at[place] for place in places}
-        found, todo = set(starts), list(starts)
-        while todo:
-            number = todo.pop()
-            if number not in starts and self._entities[number].kind in MACHINE_KINDS:
-                continue
-            for other in edges[number]:
-                if other not in found:
-                    found.add(other)
-                    todo.append(other)
+        found = reached(edges, {self._flow.at[place] for place in places}, self._machines)
         return frozenset((self._entities[one].x, self._entities[one].y) for one in found)
 
     def _is_stuck(self, arm: ArmUse) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from envs.catalogue import TICKS_PER_S
 from envs.verifier.encode import Rows
 from envs.verifier.records import Plan
-from envs.verifier.recurrence import Run
+from envs.verifier.recurrence import Run, SinkRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,14 @@ def to_json(result: Verified) -> dict[str, Any]:
 def per_second(count: int, ticks: int) -> Fraction:
     """Items per second for a count over some ticks."""
     return Fraction(TICKS_PER_S * count, ticks)
+
+
+def exact_rate(result: SinkRun) -> Fraction | None:
+    """Items per second of the item that a run was made for; None where a part did not recur."""
+    if not result.period.all():
+        return None
+    shares = zip(result.counts, result.period, strict=True)
+    return sum((per_second(int(count), int(period)) for count, period in shares), Fraction(0))
 
 
 def verified(rows: Rows, plan: Plan, result: Run) -> Verified:

@@ -9,7 +9,7 @@ import pytest
 from envs.catalogue import RECIPES, SMELTING
 from envs.errors import UserError
 from envs.layout import ITEM_FIELDS, KINDS, MACHINE_KINDS, PROTOTYPES, Entity, Layout, LayoutError
-from envs.layout_json import ARM_TYPES, layout_from_json, layout_to_json, read_layout
+from envs.layout_json import ARM_TYPES, layout_from_json, layout_to_json
 
 DATA = Path(__file__).parents[1] / "data"
 CASES = [
@@ -145,30 +145,3 @@ def test_r4_an_invalid_layout_is_refused_with_what_is_wrong_and_allowed(
 ) -> None:
     message = message_of(obj)
     assert [part for part in parts if part not in message] == []
-
-
-def test_reading_a_file_gives_its_layout(tmp_path: Path) -> None:
-    layout = Layout(5, 4, (Entity("sink", 1, 2, 3, item="pipe"),))
-    path = tmp_path / "layout.json"
-    path.write_text(json.dumps(layout_to_json(layout)))
-    assert read_layout(path) == layout
-
-
-@pytest.mark.parametrize(
-    ("content", "part"),
-    [
-        (None, "cannot read"),
-        (b"0eNq1mN", "is not JSON"),
-        (b"\xff\xfe\x00layout", "is not JSON"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b"[1, 2]", "a list named 'entities'"),
-    ],
-)
-def test_a_file_that_holds_no_layout_is_refused(
-    tmp_path: Path, content: bytes | None, part: str
-) -> None:
-    path = tmp_path / "layout.json"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(LayoutError, match=part):
-        read_layout(path)
