@@ -54,7 +54,7 @@ def from_file(name: str, file: str) -> LayoutSet:
 
 def solved() -> LayoutSet:
     """The references that the task generator made for the held-out set."""
-    tasks = load_heldout("one-machine-12x12").tasks
+    tasks = load_heldout("heldout-v1").tasks
     layouts = tuple(layout_of(task.spec, task.placements) for task in tasks)
     expected = tuple(
         {(spec.sink.x, spec.sink.y, spec.target_item): spec.target_rate}

@@ -1,175 +1,174 @@
-"""One random reference layout for a drafted task: machine, inserters, shortest belts.
+"""One random reference layout for a drafted task: machines, arms, shortest belts.
 
-Flow: draft -> machine cell and inserter slots -> a belt per source that passes all its pickup
-cells and dead-ends at the last one (R9; raw items never run on) -> belts from every drop cell
-to the sink -> placements in flow order. An inserter may take from a source tile or drop on the
-sink itself. Nothing is verified here. Jax-free.
+Flow: draft -> machines and arms (`machine_sites`) -> one belt network after the other: from a
+source, or from the cells where a stage drops, past all cells where arms pick, dead-ending at the
+last one (R9; items never run on); from every drop cell of the last stage to the sink. An arm may
+take from a source tile or drop on the sink itself. Nothing is verified here. Jax-free.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from envs.machine_sites import Sites, Slot, draw_sites
+from envs.random_draw import chosen, shuffled
 from envs.routing import Raster, shortest_path
-from envs.task_draw import Draft, below, shuffled
+from envs.task_draw import Draft
 from envs.task_spec import BELT, INSERTER, MACHINE, Placement
 
-TOGETHER_CHANCE = 0.6
-"""Share of ports whose inserters stand on one side of the machine where there is room."""
-
-SLOT_NOISE_CELLS = 2
-"""Random cells added to a slot's distance from its port before the nearest slots are taken."""
-
 STRAIGHT_END_CHANCE = 0.5
-"""Share of input belts that end straight on; others turn toward their last inserter."""
+"""Share of belts that end straight on; others turn toward their last arm."""
 
-
-@dataclass(frozen=True)
-class _Slot:
-    """A cell beside the machine for an inserter: `side` points away from the machine."""
-
-    cell: int
-    side: int
-    outer: int
+Belts = dict[int, int]
+"""Direction of the belt on each cell."""
 
 
 def construct(rng: np.random.Generator, raster: Raster, draft: Draft) -> list[Placement] | None:
-    """A random reference in flow order, or None where this attempt found no room or route."""
+    """A random reference, in no particular order, or None where there was no room or route."""
     ports = [raster.index(port.x, port.y) for port in draft.ports]
     solid = raster.empty()
     for cell in [*ports, *(raster.index(x, y) for x, y in draft.blocked)]:
         solid[cell] = 1
-    body = _draw_machine(rng, raster, solid)
-    if body is None:
+    sites = draw_sites(rng, raster, draft, solid, ports)
+    if sites is None:
         return None
-    for cell in body:
-        solid[cell] = 1
-    groups = _draw_slots(rng, raster, solid, body, ports, draft.counts)
-    if groups is None:
-        return None
-    for slot in (slot for group in groups for slot in group):
-        solid[slot.cell] = 1
-    belts = _route(rng, raster, solid, draft, ports, groups)
+    belts = _route(rng, raster, draft, sites, solid, ports)
     if belts is None:
         return None
-    return _flow_order(raster, body[len(body) // 2], groups, belts)
+    placements = [Placement(BELT, *raster.position(cell), to) for cell, to in belts.items()]
+    for centre, slot in zip(sites.centres, draft.machines, strict=True):
+        placements.append(Placement(MACHINE, *raster.position(centre), slot))
+    for group, slots in zip(draft.groups, sites.slots, strict=True):
+        for slot in slots:
+            drop_side = slot.side if group.giver is not None else (slot.side + 2) % 4
+            placements.append(Placement(INSERTER, *raster.position(slot.cell), drop_side))
+    return placements
 
 
-def _draw_machine(rng: np.random.Generator, raster: Raster, solid: bytearray) -> list[int] | None:
-    """The nine cells of the machine, row-major; None where the drawn place is not free."""
-    if raster.width < 3 or raster.height < 3:
-        return None
-    x, y = 1 + below(rng, raster.width - 2), 1 + below(rng, raster.height - 2)
-    body = [raster.index(x + dx, y + dy) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
-    return None if any(solid[cell] for cell in body) else body
+class _End(NamedTuple):
+    """The last belt of a run: the direction it came in, and the one toward its last arm."""
 
-
-def _draw_slots(
-    rng: np.random.Generator,
-    raster: Raster,
-    solid: bytearray,
-    body: list[int],
-    ports: list[int],
-    counts: tuple[int, ...],
-) -> list[list[_Slot]] | None:
-    """The slots of each port's inserters; None where the machine has too few free sides."""
-    centre = body[len(body) // 2]
-    slots = []
-    for side, step in enumerate(raster.steps):
-        across = raster.steps[(side + 1) % 4]
-        for cell in (centre + 2 * step + shift * across for shift in (-1, 0, 1)):
-            if not solid[cell] and (not solid[cell + step] or cell + step in ports):
-                slots.append(_Slot(cell, side, cell + step))
-    groups = []
-    for port, count in zip(ports, counts, strict=True):
-        open_slots = [slot for slot in slots if slot.outer == port or not solid[slot.outer]]
-        if len(open_slots) < count:
-            return None
-        costs = {
-            slot: raster.distance(slot.outer, port) + SLOT_NOISE_CELLS * rng.random()
-            for slot in open_slots
-        }
-        open_slots.sort(key=costs.__getitem__)
-        if rng.random() < TOGETHER_CHANCE:
-            first = open_slots[0].side
-            open_slots.sort(key=lambda slot: slot.side != first)
-        groups.append(open_slots[:count])
-        slots = [slot for slot in slots if slot not in groups[-1]]
-    return groups
+    cell: int
+    straight: int
+    toward: int
 
 
 def _route(
     rng: np.random.Generator,
     raster: Raster,
-    solid: bytearray,
     draft: Draft,
+    sites: Sites,
+    solid: bytearray,
     ports: list[int],
-    groups: list[list[_Slot]],
-) -> list[dict[int, int]] | None:
-    """Belts (cell -> direction, in flow order) of each source and of the sink, or None."""
-    fronts = [
-        cell + raster.steps[port.direction] for cell, port in zip(ports, draft.ports, strict=True)
-    ]
-    outers = [{slot.outer for slot in group} for group in groups]
-    for i, front in enumerate(fronts[:-1]):
-        if any(front in outer for j, outer in enumerate(outers) if j != i):
-            return None
+) -> Belts | None:
+    """The belts of all networks, or None. Each keeps clear of the cells that others need."""
     reserved = bytearray(solid)
-    for cell in [*fronts, *(cell for outer in outers for cell in outer)]:
+    for cell in sites.owner:
         reserved[cell] = 1
     steps = shuffled(rng, raster.steps)
-    paths = []
-    for port, front, goals in zip(ports[:-1], fronts[:-1], outers[:-1], strict=True):
-        path = _input_path(_opened(reserved, solid, {*goals, front}), port, front, goals, steps)
-        if path is None:
-            return None
-        paths.append(path)
-        for cell in path:
-            reserved[cell] = solid[cell] = 1
-    opened = _opened(reserved, solid, outers[-1] - {fronts[-1]})
-    product_belts = _product_belts(raster, opened, ports[-1], outers[-1], steps)
-    if product_belts is None:
-        return None
-    conveyors = {*ports, *product_belts, *(cell for path in paths for cell in path)}
-    belts = [
-        _input_belts(rng, raster, path, group, conveyors)
-        for path, group in zip(paths, groups[:-1], strict=True)
-    ]
-    return [*belts, product_belts]
-
-
-def _opened(reserved: bytearray, solid: bytearray, cells: set[int]) -> bytearray:
-    """The reserved cells without these, unless something stands there."""
-    opened = bytearray(reserved)
-    for cell in cells:
-        opened[cell] = solid[cell]
-    return opened
-
-
-def _input_path(
-    occupied: bytearray, source: int, front: int, goals: set[int], steps: list[int]
-) -> list[int] | None:
-    """Cells from the source on that pass every pickup cell, nearest first."""
-    path = [source]
-    left = goals - {source}
-    while left:
-        at_source = len(path) == 1
-        if at_source and occupied[front]:
-            return None
-        found = shortest_path(occupied, [front if at_source else path[-1]], left, steps)
+    ends: list[_End] = []
+    belts: Belts = {}
+    for network in shuffled(rng, range(draft.num_networks)):
+        opened = bytearray(reserved)
+        for cell, owner in sites.owner.items():
+            if owner == network:
+                opened[cell] = solid[cell]
+        picks = _slots_of(draft, sites, network, picking=True)
+        drops = {slot.outer for slot in _slots_of(draft, sites, network, picking=False)}
+        if network == draft.num_networks - 1:
+            # A belt that faces the sink does not feed it (R9).
+            opened[ports[-1] + raster.steps[draft.ports[-1].direction]] = 1
+            found = _tree(raster, opened, ports[-1], drops, steps)
+        else:
+            path = _run(rng, raster, opened, draft, ports, network, drops, picks, steps)
+            found = None if path is None else _directions(raster, path)
+            if found is not None and path:
+                ends.append(_end(raster, path, picks))
+                found[path[-1]] = ends[-1].straight
         if found is None:
             return None
-        path += found if at_source else found[1:]
+        belts |= found
         for cell in found:
-            occupied[cell] = 1
-        left = left - set(found)
-    return path
+            reserved[cell] = solid[cell] = 1
+    conveyors = {*ports, *belts}
+    for end in ends:
+        meets_belt = end.cell + raster.steps[end.straight] in conveyors
+        if meets_belt or rng.random() >= STRAIGHT_END_CHANCE:
+            belts[end.cell] = end.toward
+    return belts
 
 
-def _product_belts(
+def _directions(raster: Raster, path: list[int]) -> Belts:
+    """Directions of the belts of a run but the last."""
+    return {cell: raster.steps.index(to - cell) for cell, to in pairwise(path)}
+
+
+def _end(raster: Raster, path: list[int], picks: list[Slot]) -> _End:
+    side = next(slot.side for slot in picks if slot.outer == path[-1])
+    toward = (side + 2) % 4
+    straight = raster.steps.index(path[-1] - path[-2]) if len(path) > 1 else toward
+    return _End(path[-1], straight, toward)
+
+
+def _slots_of(draft: Draft, sites: Sites, network: int, *, picking: bool) -> list[Slot]:
+    """Arms that pick from a network, or those that drop on it."""
+    return [
+        slot
+        for group, slots in zip(draft.groups, sites.slots, strict=True)
+        if group.network == network and (group.giver is None) == picking
+        for slot in slots
+    ]
+
+
+def _run(
+    rng: np.random.Generator,
+    raster: Raster,
+    occupied: bytearray,
+    draft: Draft,
+    ports: list[int],
+    network: int,
+    drops: set[int],
+    picking: list[Slot],
+    steps: list[int],
+) -> list[int] | None:
+    """Cells of a belt past every drop cell, then past every pickup cell, nearest first.
+
+    From a source it starts at its front, and is empty where all arms pick from the source itself.
+    """
+    picks = {slot.outer for slot in picking}
+    if network < len(ports) - 1:
+        source = ports[network]
+        picks.discard(source)
+        if not picks:
+            return []
+        start = source + raster.steps[draft.ports[network].direction]
+    else:
+        start = chosen(rng, sorted(drops))
+    if occupied[start]:
+        return None
+    path = [start]
+    occupied[start] = 1
+    # What is dropped behind a pickup cell does not come back to it.
+    shut = [cell for cell in picks - drops if not occupied[cell]]
+    for goals in (drops, picks):
+        for cell in shut:
+            occupied[cell] = goals is drops
+        left = goals - set(path)
+        while left:
+            found = shortest_path(occupied, path[-1:], left, steps)
+            if found is None:
+                return None
+            path += found[1:]
+            for cell in found:
+                occupied[cell] = 1
+            left = left - set(found)
+    return path if path[-1] in picks else None
+
+
+def _tree(
     raster: Raster, occupied: bytearray, sink: int, drops: set[int], steps: list[int]
-) -> dict[int, int] | None:
+) -> Belts | None:
     """Belts from every drop cell to the sink; later drops join the nearest belt."""
     branches: list[list[int]] = []
     network = [sink]
@@ -188,43 +187,3 @@ def _product_belts(
         for branch in branches
         for cell, ahead in pairwise(branch)
     }
-
-
-def _input_belts(
-    rng: np.random.Generator,
-    raster: Raster,
-    path: list[int],
-    group: list[_Slot],
-    conveyors: set[int],
-) -> dict[int, int]:
-    """Directions of an input belt; its last tile points at nothing that takes items."""
-    belts = {cell: raster.steps.index(ahead - cell) for cell, ahead in pairwise(path[1:])}
-    if len(path) > 1:
-        end = path[-1]
-        straight = raster.steps.index(end - path[-2])
-        toward = next((slot.side + 2) % 4 for slot in group if slot.outer == end)
-        meets_belt = end + raster.steps[straight] in conveyors
-        turns = meets_belt or rng.random() >= STRAIGHT_END_CHANCE
-        belts[end] = toward if turns else straight
-    return belts
-
-
-def _flow_order(
-    raster: Raster, centre: int, groups: list[list[_Slot]], belts: list[dict[int, int]]
-) -> list[Placement]:
-    """Belts and inserters of the sources with the machine after the first one, then the rest."""
-    placements = []
-    for group, tiles in zip(groups[:-1], belts[:-1], strict=True):
-        placements += _belt_placements(raster, tiles)
-        for slot in group:
-            inward = (slot.side + 2) % 4
-            placements.append(Placement(INSERTER, *raster.position(slot.cell), inward))
-            if slot is groups[0][0]:
-                placements.append(Placement(MACHINE, *raster.position(centre), 0))
-    for slot in groups[-1]:
-        placements.append(Placement(INSERTER, *raster.position(slot.cell), slot.side))
-    return placements + _belt_placements(raster, belts[-1])
-
-
-def _belt_placements(raster: Raster, belts: dict[int, int]) -> list[Placement]:
-    return [Placement(BELT, *raster.position(cell), direction) for cell, direction in belts.items()]

@@ -1,41 +1,39 @@
-"""Solved one-machine tasks by construction: every target is the exact rate of a reference.
+"""Solved tasks by construction: every target is the exact rate of a reference.
 
 Flow: settings, seed, index -> drafts (`task_draw`) -> references (`construction`) -> verifier ->
-`Solved`. Only references with a positive exact rate and no useless inserter are kept. The same
-(settings, seed, index) gives the same task in every process. Jax-free.
+flow order -> `Solved`. Only references with a positive exact rate and no useless arm are kept.
+The same (settings, seed, index) gives the same task in every process. Jax-free.
 """
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
 
 import numpy as np
 
-from envs.catalogue import RECIPES
+from envs.arm_counts import FASTEST_PICK_TICKS, ArmGroup
 from envs.construction import construct
 from envs.errors import UserError
+from envs.families import FAMILIES, Family
+from envs.flow_order import flow_order
+from envs.random_draw import below
 from envs.routing import Raster
-from envs.solved import Solved
-from envs.task_draw import FASTEST_PICK_TICKS, Draft, below, draw_draft, products_per_s, without_one
+from envs.solved import Solved, Variant
+from envs.task_draw import Draft, draw_draft
 from envs.task_spec import INSERTER, Placement, TaskSpec, layout_of
 from envs.verifier import score_rate
 
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 """Raised by every change that gives another task for the same settings, seed and index."""
 
-MAX_INGREDIENTS = 2
-"""Most ingredients of a recipe that the generator can supply: one or two sources."""
+MAX_DRAFTS = 2_000
+"""Drafts tried for one task."""
 
-MAX_ATTEMPTS = 500
-"""Drafts tried for one task; good settings need 1 to 3 on average."""
+TRIES_PER_DRAFT = 24
+"""Constructions tried for one draft."""
 
-CONSTRUCTIONS_PER_DRAFT = 12
-"""Random references per draft, of which the smallest is kept: demonstrations stay short."""
-
-MAX_REJECTED_PER_TASK = 200
-"""Tasks that a pool may reject per task it asks for; the train split rejects 1 in 8."""
+REFERENCES_PER_DRAFT = 4
+"""References found for one draft, of which the smallest is kept: demonstrations stay short."""
 
 INSERTER_REMOVAL_WEIGHT = 4.0
 """How much likelier an incomplete variant lacks an inserter than another entity."""
@@ -51,74 +49,63 @@ class GeneratorSettings:
 
     Attributes:
         width, height: grid size in cells.
-        recipes: recipe names; one is drawn per task and names its family.
-        placement_limit: placements of an episode; longer references are dropped.
-        max_blocked: most blocked cells; 0 to this many are drawn.
+        families: names of `envs.families`; they take turns.
+        placement_limit: most placements of an episode; a family's own limit may be lower. Longer
+            references are dropped.
+        max_blocked, min_blocked: blocked cells of a task.
 
-    Raises GenerationError for recipes that are unknown or need too many sources.
+    Raises GenerationError for settings that are out of bounds.
     """
 
     width: int
     height: int
-    recipes: tuple[str, ...]
+    families: tuple[str, ...]
     placement_limit: int
     max_blocked: int
+    min_blocked: int = 0
 
     def __post_init__(self) -> None:
-        usable = [
-            name for name, recipe in RECIPES.items() if len(recipe.ingredients) <= MAX_INGREDIENTS
-        ]
-        unusable = [name for name in self.recipes if name not in usable]
-        if unusable or not self.recipes:
+        unknown = [name for name in self.families if name not in FAMILIES]
+        if unknown or not self.families:
             raise GenerationError(
-                f"recipes are {list(self.recipes)}; give one or more of {', '.join(usable)}"
+                f"families are {list(self.families)}; give one or more of {', '.join(FAMILIES)}"
             )
-        if self.max_blocked < 0:
-            raise GenerationError(f"max_blocked is {self.max_blocked}; it must be 0 or more")
+        if not 0 <= self.min_blocked <= self.max_blocked:
+            raise GenerationError(
+                f"blocked cells are {self.min_blocked} to {self.max_blocked}; "
+                "give 0 or more, the lower bound first"
+            )
 
 
 def generate(settings: GeneratorSettings, seed: int, index: int) -> Solved:
     """Task number `index` of a seed. Raises GenerationError where none can be found."""
     rng = np.random.default_rng((seed, index))
     raster = Raster(settings.width, settings.height)
+    family = FAMILIES[settings.families[index % len(settings.families)]]
     failures: Counter[str] = Counter()
-    for _ in range(MAX_ATTEMPTS):
+    for _ in range(MAX_DRAFTS):
         draft = draw_draft(
-            rng, settings.width, settings.height, settings.recipes, settings.max_blocked
+            rng,
+            settings.width,
+            settings.height,
+            family,
+            settings.min_blocked,
+            settings.max_blocked,
         )
-        outcome = "ports too close" if draft is None else _attempt(rng, raster, draft, settings)
+        outcome = (
+            "ports too close" if draft is None else _attempt(rng, raster, family, draft, settings)
+        )
         if isinstance(outcome, Solved):
             return outcome
         failures[outcome] += 1
     reasons = ", ".join(f"{reason} ({count}x)" for reason, count in failures.most_common())
     raise GenerationError(
-        f"no task found in {MAX_ATTEMPTS} attempts with {settings}: {reasons}; "
-        "enlarge the grid or the placement limit, or block fewer cells"
+        f"no task of {family.name} found in {MAX_DRAFTS} drafts with {settings}: {reasons}; "
+        "enlarge the grid or the placement limit, block fewer cells or drop the family"
     )
 
 
-def generate_pool(
-    settings: GeneratorSettings, seed: int, count: int, accept: Callable[[TaskSpec], bool]
-) -> list[Solved]:
-    """The first `count` accepted tasks of a seed, by index. Raises GenerationError."""
-    pool: list[Solved] = []
-    index = 0
-    while len(pool) < count:
-        if index - len(pool) > MAX_REJECTED_PER_TASK * count:
-            raise GenerationError(
-                f"only {len(pool)} of {count} tasks were accepted among {index} with {settings}; "
-                "ask for fewer tasks or accept more of them"
-            )
-        solved = generate(settings, seed, index)
-        if accept(solved.spec):
-            pool.append(solved)
-        index += 1
-    return pool
-
-
-def incomplete_variants(
-    solved: Solved, seed: int, count: int
-) -> list[tuple[tuple[bool, ...], float]]:
+def incomplete_variants(solved: Solved, seed: int, count: int) -> list[Variant]:
     """Finished but incomplete layouts of a reference with their verified scores.
 
     Even entries are prefixes of the flow order, odd ones lack 1 to 3 random placements, mostly
@@ -149,47 +136,59 @@ def _score(solved: Solved, kept: tuple[bool, ...]) -> float:
 
 
 def _attempt(
-    rng: np.random.Generator, raster: Raster, draft: Draft, settings: GeneratorSettings
+    rng: np.random.Generator,
+    raster: Raster,
+    family: Family,
+    draft: Draft,
+    settings: GeneratorSettings,
 ) -> Solved | str:
     """The solved task of a draft, or why there is none."""
-    found = [construct(rng, raster, draft) for _ in range(CONSTRUCTIONS_PER_DRAFT)]
-    references = [placements for placements in found if placements is not None]
+    references: list[list[Placement]] = []
+    for _ in range(TRIES_PER_DRAFT):
+        found = construct(rng, raster, draft)
+        if found is not None:
+            references.append(found)
+        if len(references) == REFERENCES_PER_DRAFT:
+            break
     if not references:
         return "no room or no route"
-    placements = tuple(min(references, key=len))
-    if len(placements) > settings.placement_limit:
-        return "reference above the placement limit"
     spec = TaskSpec(
         settings.width,
         settings.height,
         draft.blocked,
         draft.ports,
-        (draft.recipe,),
-        draft.recipe,
+        family.recipes,
+        family.product,
         Fraction(0),
-        settings.placement_limit,
-        draft.recipe,
+        min(family.placement_limit, settings.placement_limit),
+        family.name,
     )
+    placements = flow_order(rng, spec, min(references, key=len))
+    if placements is None:
+        return "a placement that nothing feeds"
+    if len(placements) > spec.placement_limit:
+        return "reference above the placement limit"
     rate = score_rate(layout_of(spec, placements))
     if not rate:
         return "reference delivers nothing"
     spec = replace(spec, target_rate=rate)
-    if _has_useless_inserter(spec, placements, draft):
+    if _has_useless_arm(spec, placements, draft.groups):
         return "an inserter without use"
-    return Solved(spec, placements)
+    return Solved(spec, tuple(placements))
 
 
-def _has_useless_inserter(spec: TaskSpec, placements: tuple[Placement, ...], draft: Draft) -> bool:
-    """Whether the target is reached without one of the inserters; verified unless certain."""
-    recipe = RECIPES[draft.recipe]
-    inserters = iter([put for put in placements if put.kind == INSERTER])
-    for port, count in enumerate(draft.counts):
-        fewer = without_one(draft.counts, port)
-        bound = products_per_s(recipe, draft.amounts, fewer, FASTEST_PICK_TICKS)
-        for put in islice(inserters, count):
-            if bound < spec.target_rate:
-                continue
-            rest = score_rate(layout_of(spec, [other for other in placements if other != put]))
+def _has_useless_arm(
+    spec: TaskSpec, placements: list[Placement], groups: tuple[ArmGroup, ...]
+) -> bool:
+    """Whether the target is reached without one of the arms; verified unless certain."""
+    if all(
+        group.items_per_s(group.count - 1, FASTEST_PICK_TICKS) < spec.target_rate
+        for group in groups
+    ):
+        return False
+    for number, put in enumerate(placements):
+        if put.kind == INSERTER:
+            rest = score_rate(layout_of(spec, placements[:number] + placements[number + 1 :]))
             if rest is None or rest >= spec.target_rate:
                 return True
     return False

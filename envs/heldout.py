@@ -1,24 +1,26 @@
 """Held-out task sets: files that never change, for every reported score.
 
 Flow: `python -m envs.heldout build NAME` generates a set deterministically into
-`envs/data/heldout-NAME.json`; `load_heldout(NAME)` reads it and refuses a file whose content
-differs from the hash pinned here. All geometries are held out by `envs.split`. Jax-free, and
-loading needs no verifier.
+`envs/data/NAME.json`; `load_heldout(NAME)` reads it and refuses a file whose content differs from
+the hash pinned here. All tasks are held out by `envs.split`. Jax-free, and loading needs no
+verifier.
 """
 
 import argparse
 import hashlib
 import json
-from collections.abc import Iterable
+import os
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from envs.errors import UserError
+from envs.families import FAMILIES
 from envs.solved import Solved, solved_from_json, solved_to_json
-from envs.split import canonical_hash, is_heldout
-from envs.task_spec import TaskSpec
+from envs.split import in_heldout_stratum
 from envs.verifier import RULES_VERSION
 
 _TASK_FIELDS = ("manifest", "tasks")
@@ -33,18 +35,20 @@ class HeldoutDefinition:
     """How a set is generated and what its file must hold.
 
     Attributes:
-        width, height, placement_limit, max_blocked: as in the generator's settings.
-        families: recipe names; each gets `per_family` tasks.
-        seed: seed of the generator; family i uses seed + i.
+        width, height, placement_limit, min_blocked, max_blocked: as in the generator's settings.
+        families: names; they take turns.
+        count: number of tasks.
+        seed: seed of the generator.
         sha256: content hash of the committed file.
     """
 
     width: int
     height: int
     placement_limit: int
+    min_blocked: int
     max_blocked: int
     families: tuple[str, ...]
-    per_family: int
+    count: int
     seed: int
     sha256: str
 
@@ -54,21 +58,34 @@ HELDOUT_SETS: dict[str, HeldoutDefinition] = {
         width=8,
         height=8,
         placement_limit=24,
+        min_blocked=0,
         max_blocked=3,
-        families=("iron-gear-wheel", "copper-cable", "pipe", "iron-stick"),
-        per_family=32,
+        families=("gear", "cable", "pipe", "stick"),
+        count=128,
         seed=8_000,
-        sha256="97b88e7ffd71c9b3b11a1eb88b3f313dbc08bb331c9aa76ea89a26a78b4ae5e1",
+        sha256="7699e9531d54e73c6df36470bbb07a793fc9d36e7c02ba89bc457f596dd75d28",
     ),
-    "one-machine-12x12": HeldoutDefinition(
+    "heldout-v1": HeldoutDefinition(
         width=12,
         height=12,
-        placement_limit=48,
+        placement_limit=96,
+        min_blocked=0,
         max_blocked=6,
-        families=("iron-gear-wheel", "copper-cable", "pipe", "iron-stick", "electronic-circuit"),
-        per_family=26,
+        families=tuple(FAMILIES),
+        count=20 * len(FAMILIES),
         seed=12_000,
-        sha256="fb178b7f9b81b1b7910631d5618db5309c46671a93a9983ba07f24208b826cd5",
+        sha256="6849fa4de81a6882748eb738d1910f77b6fce83d306384796063550f80baee7a",
+    ),
+    "heldout-hard-v1": HeldoutDefinition(
+        width=12,
+        height=12,
+        placement_limit=96,
+        min_blocked=6,
+        max_blocked=14,
+        families=tuple(name for name, family in FAMILIES.items() if len(family.recipes) > 1),
+        count=192,
+        seed=13_000,
+        sha256="04c00034ee3a91e8b8efca95c720a59d29c698899d1b9e323892d8fecdf9079d",
     ),
 }
 """Known sets by name."""
@@ -85,7 +102,7 @@ class HeldoutSet:
 
 def heldout_path(name: str) -> Path:
     """Where the committed file of a set lies."""
-    return Path(str(resources.files("envs").joinpath("data", f"heldout-{name}.json")))
+    return Path(str(resources.files("envs").joinpath("data", f"{name}.json")))
 
 
 def load_heldout(name: str, path: Path | None = None) -> HeldoutSet:
@@ -120,33 +137,24 @@ def content_hash(entries: list[dict[str, Any]]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def generate_heldout(name: str, per_family: int) -> list[Solved]:
-    """The first tasks of a set, families in turn, each geometry held out and at most once."""
-    from envs.generate import GeneratorSettings, generate_pool
+def generate_heldout(name: str, count: int, workers: int = 1) -> list[Solved]:
+    """The first `count` tasks of a set, families in turn, each geometry at most once."""
+    from envs.generate import GeneratorSettings
+    from envs.pool_generation import generate_pool
 
     definition = _definition(name)
-    seen: set[str] = set()
-
-    def accept(spec: TaskSpec) -> bool:
-        geometry = canonical_hash(spec)
-        is_new = geometry not in seen and is_heldout(spec)
-        seen.add(geometry)
-        return is_new
-
-    pools = []
-    for number, family in enumerate(definition.families):
-        settings = GeneratorSettings(
-            definition.width,
-            definition.height,
-            (family,),
-            definition.placement_limit,
-            definition.max_blocked,
-        )
-        pools.append(generate_pool(settings, definition.seed + number, per_family, accept))
-    return [solved for row in zip(*pools, strict=True) for solved in row]
+    settings = GeneratorSettings(
+        definition.width,
+        definition.height,
+        definition.families,
+        definition.placement_limit,
+        definition.max_blocked,
+        definition.min_blocked,
+    )
+    return generate_pool(settings, definition.seed, count, held_out=True, workers=workers)
 
 
-def write_heldout(name: str, tasks: Iterable[Solved], path: Path) -> str:
+def write_heldout(name: str, tasks: Sequence[Solved], path: Path) -> str:
     """Writes a set's file, one task per line, and returns the content hash of its tasks."""
     from envs.generate import GENERATOR_VERSION
 
@@ -156,7 +164,8 @@ def write_heldout(name: str, tasks: Iterable[Solved], path: Path) -> str:
         "generator_version": GENERATOR_VERSION,
         "rules_version": RULES_VERSION,
         "count": len(entries),
-        "families": list(_definition(name).families),
+        "families": Counter(solved.spec.family for solved in tasks),
+        "in_heldout_strata": sum(in_heldout_stratum(solved.spec) for solved in tasks),
         "sha256": content_hash(entries),
     }
     lines = ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries)
@@ -178,7 +187,8 @@ def main() -> None:
     name = parser.parse_args().name
     definition = HELDOUT_SETS[name]
     path = heldout_path(name)
-    sha256 = write_heldout(name, generate_heldout(name, definition.per_family), path)
+    tasks = generate_heldout(name, definition.count, os.cpu_count() or 1)
+    sha256 = write_heldout(name, tasks, path)
     verdict = "as pinned" if sha256 == definition.sha256 else f"but {definition.sha256!r} is pinned"
     print(f"wrote {path}: tasks have SHA-256 {sha256}, {verdict}")
 

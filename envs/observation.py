@@ -16,11 +16,12 @@ Items and recipes appear by the task's own slots, so one network serves every re
 | 1 | inside the grid (all ones; tells a convolution where the border is) |
 | 2 I | item slot that can reach the lane (`envs.reach`), or is in the machine |
 
-Context `[G]`, G = R (2 I + 2) + I + 5, in this order: of every recipe slot the ingredients, then
-the products of a craft (a quarter of their counts), its time in units of 4 s, whether it exists;
-target item one-hot; target rate as items per second, as output swings and input swings of one
-arm; share of the placement limit left; finished. Constant over the grid, it enters the network
-as a bias: constant planes would cost a stem of three times the width at eight item slots.
+Context `[G]`, G = R (2 I + 5) + I + 3, in this order: of every recipe slot the ingredients, then
+the products of a craft (a quarter of their counts), its time in units of 4 s, whether it exists,
+and what the target asks of it: machines at work, arms that bring its ingredients, arms that take
+its products; target item one-hot; target rate in items per second; share of the placement limit
+left; finished. Constant over the grid, it enters the network as a bias: constant planes would cost
+a stem of three times the width at eight item slots.
 """
 
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from envs.catalogue import CHEST_CYCLE_TICKS, TICKS_PER_S
 from envs.dynamics import dilate
 from envs.reach import DIRECTIONS, belt_cells, reachable_items
 from envs.task_spec import BELT, INSERTER, MACHINE
-from envs.types import NO_SLOT, EnvShape, State
+from envs.types import NO_SLOT, EnvShape, State, Task
 
 SWINGS_PER_S = TICKS_PER_S / CHEST_CYCLE_TICKS
 """Items per second of one arm between two targets that are always free (R20)."""
@@ -55,7 +56,7 @@ def num_planes(shape: EnvShape) -> int:
 
 def num_context(shape: EnvShape) -> int:
     """G."""
-    return shape.recipe_slots * (2 * shape.item_slots + 2) + shape.item_slots + 5
+    return shape.recipe_slots * (2 * shape.item_slots + 5) + shape.item_slots + 3
 
 
 def observe(state: State) -> Observation:
@@ -101,15 +102,29 @@ def _context(state: State) -> Float[Array, "G"]:
     task, board = state.task, state.board
     target_one_hot = jnp.arange(task.ingredients.shape[1]) == task.target_slot
     target_items_per_s = task.target_numerator / task.target_denominator
-    output_swings = target_items_per_s / SWINGS_PER_S
-    makes_target = task.products[:, task.target_slot]
-    per_product = task.ingredients.sum(axis=1) / jnp.maximum(makes_target, 1)
-    input_swings = output_swings * jnp.where(makes_target > 0, per_product, 0).max()
-    left = (task.placement_limit - board.placed) / task.placement_limit
-    scalars = jnp.stack(
-        [target_items_per_s, output_swings, input_swings, left, board.finished.astype(float)]
-    )
+    crafts_per_s = _crafts_per_s(task, target_one_hot * target_items_per_s)
     seconds = task.craft_ticks / TICKS_PER_S
-    parts = [task.ingredients / 4, task.products / 4, seconds / 4, task.craft_ticks > 0]
-    flat = [part.reshape(-1).astype(jnp.float32) for part in (*parts, target_one_hot)]
-    return jnp.concatenate([*flat, scalars.astype(jnp.float32)])
+    left = (task.placement_limit - board.placed) / task.placement_limit
+    parts = [
+        task.ingredients / 4,
+        task.products / 4,
+        seconds / 4,
+        task.craft_ticks > 0,
+        crafts_per_s * seconds,
+        crafts_per_s * task.ingredients.sum(axis=1) / SWINGS_PER_S,
+        crafts_per_s * task.products.sum(axis=1) / SWINGS_PER_S,
+        target_one_hot,
+        jnp.stack([target_items_per_s, left, board.finished.astype(float)]),
+    ]
+    return jnp.concatenate([part.reshape(-1).astype(jnp.float32) for part in parts])
+
+
+def _crafts_per_s(task: Task, wanted: Float[Array, "I"]) -> Float[Array, "R"]:
+    """Crafts of every recipe slot per second that deliver what is wanted (items per second)."""
+    per_craft = jnp.maximum(task.products.sum(axis=1), 1)
+    makes = task.products > 0
+    crafts = jnp.zeros(per_craft.shape)
+    # Demand passes one stage on in each round; no chain is longer than the recipe slots.
+    for _ in range(per_craft.shape[0]):
+        crafts = makes @ (wanted + crafts @ task.ingredients) / per_craft
+    return crafts

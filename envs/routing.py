@@ -26,6 +26,10 @@ class Raster:
         """Indices of all cells of the grid, row-major."""
         return tuple(self.index(x, y) for y in range(self.height) for x in range(self.width))
 
+    @cached_property
+    def _inside(self) -> frozenset[int]:
+        return frozenset(self.cells)
+
     def index(self, x: int, y: int) -> int:
         """Index of cell (x, y)."""
         return (y + 1) * (self.width + 2) + x + 1
@@ -34,6 +38,10 @@ class Raster:
         """(x, y) of an index."""
         y, x = divmod(cell, self.width + 2)
         return x - 1, y - 1
+
+    def holds(self, cell: int) -> bool:
+        """Whether an index is a cell of the grid, not of the margin or beyond."""
+        return cell in self._inside
 
     def distance(self, cell: int, other: int) -> int:
         """Steps between two cells on an empty grid."""

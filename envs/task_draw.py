@@ -1,31 +1,21 @@
-"""Random one-machine tasks before they have a target: ports, blocked cells, inserter counts.
+"""Random tasks before they have a target: ports, blocked cells, machines and who feeds whom.
 
-Flow: random numbers -> `Draft` -> construction of a reference, which gives the task its target.
-All draws use `Generator.random` alone, whose stream numpy keeps. Jax-free.
+Flow: random numbers, a family -> `Draft` -> construction of a reference, which gives the task its
+target. The numbers of arms come from `arm_counts`. Jax-free.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product as combinations
-from typing import TypeVar
 
 import numpy as np
 
-from envs.catalogue import CHEST_CYCLE_TICKS, RECIPES, TASK_MACHINE, TICKS_PER_S, Recipe
+from envs.arm_counts import ArmGroup, draw_arm_counts
+from envs.catalogue import RECIPES
+from envs.families import MAX_SOURCES, Family, Link
 from envs.layout import DIRECTION_VECTORS
+from envs.random_draw import below, chosen, shuffled
 from envs.task_spec import Port
-
-T = TypeVar("T")
-
-MAX_INSERTERS = 3
-"""Most inserters for one source, and most for the product."""
-
-BELT_PICK_TICKS = 66
-"""Ticks of one swing from a belt that stands; 64 to 72 occur (consequences of R35)."""
-
-FASTEST_PICK_TICKS = 56
-"""Fewer ticks than any swing from a belt takes; 60 is the least known (consequences of R35)."""
 
 INWARD_CHANCE = 0.5
 """Share of sources that flow into the grid and of sinks that flow out; others run along it."""
@@ -34,7 +24,10 @@ ONE_LANE_CHANCE = 0.3
 """Share of single-item sources that feed only one of their lanes."""
 
 SHARED_SOURCE_CHANCE = 0.5
-"""Share of two-input tasks with one source that carries one item per lane."""
+"""Share of source pairs that become one source with one item per lane."""
+
+OWN_SOURCE_CHANCE = 0.25
+"""Share of tasks in which stages that use the same raw item get a source each."""
 
 
 @dataclass(frozen=True)
@@ -42,109 +35,129 @@ class Draft:
     """A task without target.
 
     Attributes:
-        recipe: recipe name of the machine.
         ports: sources, then the sink.
         blocked: cells (x, y), sorted.
-        amounts: items per craft from each source.
-        counts: inserters per source, then inserters for the product.
+        machines: recipe slot of each machine, in the order of the stages.
+        groups: arms between machines and belt networks. Network i is fed by source i; then come
+            one network per stage that hands on by belt, and the sink's.
     """
 
-    recipe: str
     ports: tuple[Port, ...]
     blocked: tuple[tuple[int, int], ...]
-    amounts: tuple[int, ...]
-    counts: tuple[int, ...]
+    machines: tuple[int, ...]
+    groups: tuple[ArmGroup, ...]
+
+    @property
+    def num_networks(self) -> int:
+        """Belt networks, whether or not they need belts."""
+        return 1 + max(group.network for group in self.groups if group.network is not None)
 
 
-def below(rng: np.random.Generator, bound: int) -> int:
-    """A random integer in 0..bound-1."""
-    return int(rng.random() * bound)
+@dataclass(frozen=True)
+class _Source:
+    """Items of one source by lane, and the stages that take each."""
 
-
-def chosen(rng: np.random.Generator, options: Sequence[T]) -> T:
-    """One of the options."""
-    return options[below(rng, len(options))]
-
-
-def shuffled(rng: np.random.Generator, options: Sequence[T]) -> list[T]:
-    """The options in random order."""
-    keys = rng.random(len(options))
-    return [options[i] for i in np.argsort(keys, kind="stable")]
+    left: str | None
+    right: str | None
+    takers: tuple[tuple[int, str], ...]
 
 
 def draw_draft(
-    rng: np.random.Generator, width: int, height: int, recipes: Sequence[str], max_blocked: int
+    rng: np.random.Generator,
+    width: int,
+    height: int,
+    family: Family,
+    min_blocked: int,
+    max_blocked: int,
 ) -> Draft | None:
-    """A random task, or None where two ports came too close to each other."""
-    recipe = RECIPES[chosen(rng, recipes)]
-    supplies = _draw_supplies(rng, recipe)
-    amounts = tuple(amount for _, _, amount in supplies)
-    counts = chosen(rng, useful_counts(recipe, amounts))
-    ports = [_draw_port(rng, width, height, left, right) for left, right, _ in supplies]
-    ports.append(_draw_port(rng, width, height, recipe.product, recipe.product, is_sink=True))
+    """A random task of a family, or None where two ports came too close to each other."""
+    counts = chosen(rng, family.machines)
+    machines = tuple(slot for slot, count in enumerate(counts) for _ in range(count))
+    sources = _draw_sources(rng, family)
+    groups = draw_arm_counts(rng, family, machines, _connections(family, machines, sources))
+    ports = [
+        _draw_port(rng, width, height, source.left, source.right, family.inner_ports)
+        for source in sources
+    ]
+    product = family.product
+    ports.append(_draw_port(rng, width, height, product, product, family.inner_ports, is_sink=True))
     fronts = [_front(port) for port in ports[:-1]]
     taken = [(port.x, port.y) for port in ports] + fronts
     if len(set(taken)) < len(taken):
         return None
     free = [(x, y) for y in range(height) for x in range(width) if (x, y) not in taken]
-    amount = min(below(rng, max_blocked + 1), len(free))
+    amount = min(min_blocked + below(rng, max_blocked - min_blocked + 1), len(free))
     blocked = sorted(shuffled(rng, free)[:amount]) if amount else []
-    return Draft(recipe.product, tuple(ports), tuple(blocked), amounts, counts)
+    return Draft(tuple(ports), tuple(blocked), machines, groups)
 
 
-def products_per_s(
-    recipe: Recipe, amounts: tuple[int, ...], counts: tuple[int, ...], pick_ticks: int
-) -> float:
-    """Rate of the slowest part: crafting or one port's swings, `pick_ticks` each from a belt."""
-    inputs = [
-        TICKS_PER_S / pick_ticks * count / amount
-        for count, amount in zip(counts[:-1], amounts, strict=True)
+def _draw_sources(rng: np.random.Generator, family: Family) -> list[_Source]:
+    """Sources for all raw items of a family, at most MAX_SOURCES."""
+    wants = [
+        (stage, item)
+        for stage, name in enumerate(family.recipes)
+        for item, _ in RECIPES[name].ingredients
+        if item in family.raw_items
     ]
-    output = TICKS_PER_S / CHEST_CYCLE_TICKS * counts[-1]
-    return min(
-        output,
-        min(TICKS_PER_S / recipe.craft_ticks(TASK_MACHINE), *inputs) * recipe.products_per_craft,
-    )
+    own = rng.random() < OWN_SOURCE_CHANCE
+    supplies: dict[tuple[str, int], list[tuple[int, str]]] = {}
+    for stage, item in wants:
+        supplies.setdefault((item, stage if own else 0), []).append((stage, item))
+    waiting = shuffled(rng, list(supplies.items()))
+    sources = []
+    while waiting:
+        (item, _), takers = waiting.pop()
+        others = [entry for entry in waiting if entry[0][0] != item]
+        must_share = len(sources) + 1 + len(waiting) > MAX_SOURCES
+        if others and (must_share or rng.random() < SHARED_SOURCE_CHANCE):
+            other = others[-1]
+            waiting.remove(other)
+            sources.append(_Source(item, other[0][0], (*takers, *other[1])))
+        else:
+            lanes = (item, item)
+            if rng.random() < ONE_LANE_CHANCE:
+                lanes = chosen(rng, ((item, None), (None, item)))
+            sources.append(_Source(*lanes, tuple(takers)))
+    return sources
 
 
-@lru_cache
-def useful_counts(recipe: Recipe, amounts: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Counts (inserters per source..., for the product) in which every inserter adds to the rate.
+def _connections(
+    family: Family, machines: tuple[int, ...], sources: Sequence[_Source]
+) -> list[ArmGroup]:
+    """Groups of one arm each: who takes from or hands to whom."""
+    of_stage = [
+        [number for number, slot in enumerate(machines) if slot == stage]
+        for stage in range(len(family.recipes))
+    ]
+    groups = []
+    for network, source in enumerate(sources):
+        for stage in dict.fromkeys(stage for stage, _ in source.takers):
+            items = tuple(item for of, item in source.takers if of == stage)
+            groups += [ArmGroup(None, number, network, items) for number in of_stage[stage]]
+    networks = len(sources)
+    for stage, name in enumerate(family.recipes[:-1]):
+        taking = [
+            number
+            for other, taker in enumerate(family.recipes)
+            if name in dict(RECIPES[taker].ingredients)
+            for number in of_stage[other]
+        ]
+        if family.link is Link.DIRECT:
+            groups += [
+                ArmGroup(giver, taker, None, (name,))
+                for giver, taker in _pairs(of_stage[stage], taking)
+            ]
+            continue
+        groups += [ArmGroup(giver, None, networks, (name,)) for giver in of_stage[stage]]
+        groups += [ArmGroup(None, taker, networks, (name,)) for taker in taking]
+        networks += 1
+    return groups + [ArmGroup(giver, None, networks, (family.product,)) for giver in of_stage[-1]]
 
-    `amounts` are the items per craft from each source. By `products_per_s`; the exact rate of a
-    reference is verified later.
-    """
 
-    def is_useful(counts: tuple[int, ...]) -> bool:
-        rate = products_per_s(recipe, amounts, counts, BELT_PICK_TICKS)
-        return all(
-            products_per_s(recipe, amounts, without_one(counts, port), BELT_PICK_TICKS) < rate
-            for port in range(len(counts))
-        )
-
-    options = combinations(range(1, MAX_INSERTERS + 1), repeat=len(amounts) + 1)
-    return tuple(counts for counts in options if is_useful(counts))
-
-
-def without_one(counts: tuple[int, ...], port: int) -> tuple[int, ...]:
-    """The counts with one inserter less at a port."""
-    return tuple(count - (i == port) for i, count in enumerate(counts))
-
-
-def _draw_supplies(
-    rng: np.random.Generator, recipe: Recipe
-) -> list[tuple[str | None, str | None, int]]:
-    """(left item, right item, items per craft) of each source."""
-    items = shuffled(rng, recipe.ingredients)
-    if len(items) == 2 and rng.random() < SHARED_SOURCE_CHANCE:
-        return [(items[0][0], items[1][0], items[0][1] + items[1][1])]
-    supplies = []
-    for item, amount in items:
-        lanes = (item, item)
-        if rng.random() < ONE_LANE_CHANCE:
-            lanes = chosen(rng, ((item, None), (None, item)))
-        supplies.append((*lanes, amount))
-    return supplies
+def _pairs(givers: Sequence[int], takers: Sequence[int]) -> list[tuple[int, int]]:
+    """Direct links that use every giver and every taker."""
+    longer = max(len(givers), len(takers))
+    return [(givers[i % len(givers)], takers[i % len(takers)]) for i in range(longer)]
 
 
 def _draw_port(
@@ -153,8 +166,12 @@ def _draw_port(
     height: int,
     left: str | None,
     right: str | None,
+    inside: bool,
     is_sink: bool = False,
 ) -> Port:
+    if inside:
+        x, y = 1 + below(rng, width - 2), 1 + below(rng, height - 2)
+        return Port(x, y, below(rng, 4), is_sink, left, right)
     x, y = chosen(rng, _border(width, height))
     outward = [d for d in range(4) if not _inside(x, y, d, width, height)]
     inward = [(d + 2) % 4 for d in outward]

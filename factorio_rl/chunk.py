@@ -19,7 +19,7 @@ from jaxtyping import Array
 from envs.actions import num_actions
 from factorio_rl import curriculum
 from factorio_rl.config import Config
-from factorio_rl.demonstrations import References
+from factorio_rl.demonstrations import References, family_longest
 from factorio_rl.learner import LearnerState, Shares, UpdateFigures, make_update, start_learner
 from factorio_rl.loop_state import SCORE_LAG_CHUNKS, Counters, LoopState, start_counters
 from factorio_rl.model import make_predict
@@ -66,8 +66,9 @@ class ChunkRunner:
         self._scorer = scorer
         self._keys = make_keys(config.run.seed)
         self._futures: list[Future[ChunkScores]] = []
+        self._family = np.asarray(references.family)
         predict = make_predict(network, config.env.growth_rule)
-        self._act = jax.jit(partial(_act, make_run_chunk(config, predict)), donate_argnums=(2, 3))
+        self._act = jax.jit(partial(_act, make_run_chunk(config, predict)), donate_argnums=(3, 4))
         self._update = jax.jit(make_update(config, network), donate_argnums=0)
         self._mean = jax.jit(_mean_figures)
 
@@ -75,22 +76,25 @@ class ChunkRunner:
         """The state before any update."""
         config, env = self._config, self._config.env
         actions = num_actions(env.height, env.width)
+        references = self._references
+        tallies = curriculum.start_curriculum(references.families, family_longest(references))
 
-        def arrays() -> tuple[LearnerState, ActorState, Replay]:
+        def arrays(
+            references: References, level_weights: Array
+        ) -> tuple[LearnerState, ActorState, Replay]:
             return (
                 start_learner(config, self._network, self._keys.init),
-                start_actor(config, self._references, self._keys.actor),
+                start_actor(config, references, level_weights, self._keys.actor),
                 empty_replay(config.replay.capacity, env.height, env.width, actions),
             )
 
-        learner, actor, replay = jax.jit(arrays)()
+        learner, actor, replay = jax.jit(arrays)(references, self._level_weights(tallies))
         nothing = _nothing_ended(config, actor)
-        longest = self._references.actions.shape[1]
         return LoopState(
             learner=learner,
             actor=actor,
             replay=replay,
-            curriculum=curriculum.start_curriculum(longest),
+            curriculum=tallies,
             pending=(nothing,) * SCORE_LAG_CHUNKS,
             counters=start_counters(),
         )
@@ -111,10 +115,12 @@ class ChunkRunner:
         began_s = time.monotonic()
         due, outcomes = state.pending[0], self._futures.pop(0).result()
         scores = Scores(due.ended, due.episode, jnp.asarray(outcomes.score))
+        tallies = curriculum.tally(state.curriculum, due, outcomes, self._family)
         chunk = int(state.counters.chunk)
         actor, replay, ended, stats = self._act(
             state.learner.params,
             self._references,
+            self._level_weights(tallies),
             state.actor,
             state.replay,
             scores,
@@ -129,7 +135,7 @@ class ChunkRunner:
             learner=learner,
             actor=actor,
             replay=replay,
-            curriculum=curriculum.tally(state.curriculum, due, outcomes),
+            curriculum=tallies,
             pending=(*state.pending[1:], ended),
             counters=self._count(state.counters, due, outcomes),
         )
@@ -145,6 +151,11 @@ class ChunkRunner:
             learner, of_update = self._update(learner, replay, self._references, shares, key)
             figures.append(of_update)
         return learner, self._mean(figures)
+
+    def _level_weights(self, tallies: curriculum.Curriculum) -> Array:
+        """Of a chunk that follows these tallies, which hold only scores that were due before it."""
+        review_share = self._config.actor.review_share
+        return jnp.asarray(curriculum.level_weights(tallies, review_share))
 
     def _shares(self, chunk: int) -> Shares:
         learner, last = self._config.learner, max(self._config.train.num_chunks - 1, 1)
@@ -169,12 +180,13 @@ def _act(
     run_chunk,
     params: Params,
     references: References,
+    level_weights: Array,
     actor: ActorState,
     replay: Replay,
     scores: Scores,
     key: Array,
 ) -> tuple[ActorState, Replay, Ended, ChunkStats]:
-    actor, chunk = run_chunk(params, references, actor, key)
+    actor, chunk = run_chunk(params, references, level_weights, actor, key)
     replay = add_rows(add_scores(replay, scores), chunk.rows)
     return actor, replay, chunk.ended, chunk.stats
 

@@ -1,4 +1,4 @@
-"""The command lines: `train.py` and `python -m factorio_rl evaluate | verify | export | render`.
+"""The command lines: `train.py`, and `python -m factorio_rl` with its commands.
 
 In: arguments. Out: an exit code: 0 done, 2 bad config or input, 3 non-finite training, 4 no good
 checkpoint, 130 or 143 stopped by a signal and saved. Every command imports what it needs when it
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from envs.errors import UserError
-from factorio_rl import __version__, export_command, render_command, verify_command
+from factorio_rl import __version__, export_command, render_command, tasks_command, verify_command
 
 
 def train_main(arguments: Sequence[str]) -> int:
@@ -104,7 +104,8 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m factorio_rl",
-        description="Score agents; verify, export and draw layouts. Training: train.py --help",
+        description="Score agents; verify, export and draw layouts; make, show and check tasks.\n"
+        "Training: train.py --help",
         formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=_versions())
@@ -120,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     evaluate.add_argument("--json", action="store_true", help="print the report as JSON")
 
-    for command in (verify_command, export_command, render_command):
+    for command in (verify_command, export_command, render_command, tasks_command):
         command.add_parser(commands)
     return parser
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from pydantic import model_validator
 
 from envs.actions import num_actions
-from envs.catalogue import MACHINE_SIZE, RECIPES
+from envs.catalogue import MACHINE_SIZE
+from envs.families import FAMILIES
 from factorio_rl.config_sections import (
     ActorConfig,
     EnvConfig,
@@ -97,27 +98,25 @@ def _broken_size_rules(config: Config) -> Iterator[BrokenRule]:
 
 def _broken_task_rules(config: Config) -> Iterator[BrokenRule]:
     env = config.env
-    names = config.tasks.recipes
+    names = config.tasks.families
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        yield BrokenRule("tasks.recipes", (), f"named more than once: {', '.join(twice)}")
+        yield BrokenRule("tasks.families", (), f"named more than once: {', '.join(twice)}")
     for name in dict.fromkeys(names):
-        ingredients = len(RECIPES[name].ingredients)
-        if ingredients + 1 > env.item_slots:
-            yield BrokenRule(
-                "tasks.recipes",
-                ("env.item_slots",),
-                f"{name} and its ingredients are {ingredients + 1} items, env.item_slots is "
-                f"{env.item_slots}; raise it or drop the recipe",
-            )
-        ports = -(-ingredients // 2) + 1
-        if ports > env.max_ports:
-            yield BrokenRule(
-                "tasks.recipes",
-                ("env.max_ports",),
-                f"{name} needs at least {ports} ports (two ingredients per source, one sink), "
-                f"env.max_ports is {env.max_ports}; raise it or drop the recipe",
-            )
+        family = FAMILIES[name]
+        needs = {
+            "item_slots": (family.num_items, "items"),
+            "recipe_slots": (len(family.recipes), "recipes"),
+            "max_ports": (family.max_ports, "ports"),
+        }
+        for field, (needed, what) in needs.items():
+            if needed > getattr(env, field):
+                yield BrokenRule(
+                    "tasks.families",
+                    (f"env.{field}",),
+                    f"tasks of {name} have up to {needed} {what}, env.{field} is "
+                    f"{getattr(env, field)}; raise it or drop the family",
+                )
 
 
 def _broken_search_rules(config: Config) -> Iterator[BrokenRule]:

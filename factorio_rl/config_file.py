@@ -11,14 +11,16 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from envs.suggestion import nearest
+from envs.yaml_text import parse_yaml, to_yaml
 from factorio_rl.config import Config, broken_rules
-from factorio_rl.config_sections import nearest
-from factorio_rl.overrides import ConfigError, merged, parse_overrides, parse_yaml, to_yaml
+from factorio_rl.overrides import ConfigError, merged, parse_overrides
 
 FIXED_SECTIONS = ("env", "tasks", "network")
 """Sections that stay as they are for the life of a run directory."""
 
-TUNABLE_EXCEPTIONS = frozenset({"network.compute_dtype"})
+TUNABLE_EXCEPTIONS = frozenset({"network.compute_dtype", "tasks.pool"})
+"""Fields of these sections that may change; a pool's tasks are told apart by their hash."""
 
 FIXED_SHAPES = frozenset({"run.seed", "actor.num_envs", "actor.chunk_moves", "replay.capacity"})
 """Fields outside of these sections that the saved state was shaped or drawn by."""

@@ -4,8 +4,6 @@ Every field has its default, its bounds and a line with its meaning and unit, wh
 prints. `config` joins the sections; rules between fields are there. No jax.
 """
 
-import difflib
-from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -18,28 +16,17 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from envs.catalogue import RECIPES
-
-PRINTED_CHOICES = 20
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A "did you mean" ending for a misspelt name, or the list of what is known."""
-    known = list(known)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]}?"
-    more = ", ..." if len(known) > PRINTED_CHOICES else ""
-    return f"known are {', '.join(known[:PRINTED_CHOICES])}{more}"
+from envs.families import FAMILIES
+from envs.suggestion import nearest
 
 
 def _listed(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-def _known_recipe(name: object) -> object:
-    if isinstance(name, str) and name not in RECIPES:
-        raise ValueError(f"no recipe of an assembling machine; {nearest(name, RECIPES)}")
+def _known_family(name: object) -> object:
+    if isinstance(name, str) and name not in FAMILIES:
+        raise ValueError(f"no family of tasks; {nearest(name, FAMILIES)}")
     return name
 
 
@@ -49,7 +36,7 @@ Weight = Annotated[float, Field(ge=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 GridSide = Annotated[int, Field(ge=4, le=32)]
-RecipeName = Annotated[str, BeforeValidator(_known_recipe)]
+FamilyName = Annotated[str, BeforeValidator(_known_family)]
 
 
 class Section(BaseModel):
@@ -94,28 +81,31 @@ class EnvConfig(Section):
     max_ports: Annotated[PositiveCount, Field(ge=2, le=8)] = 4
     """Most sources and sinks of one task."""
 
-    placement_limit: Annotated[PositiveCount, Field(ge=3)] = 48
-    """Placements after which an episode ends."""
+    placement_limit: Annotated[PositiveCount, Field(ge=3)] = 96
+    """Placements after which an episode ends; the limit of a task's family may be lower."""
 
     growth_rule: bool = True
     """Whether a placement has to touch a port or something already placed."""
 
 
 class TasksConfig(Section):
-    """The tasks that are trained on and evaluated. Fixed for a run directory."""
+    """The tasks that are trained on and evaluated. Fixed for a run directory, except `pool`."""
 
-    recipes: Annotated[tuple[RecipeName, ...], Field(min_length=1), BeforeValidator(_listed)] = (
-        "iron-gear-wheel",
+    families: Annotated[tuple[FamilyName, ...], Field(min_length=1), BeforeValidator(_listed)] = (
+        "gear",
     )
-    """Products that the tasks ask for."""
+    """Families of tasks, in equal numbers."""
 
     num_tasks: Annotated[PositiveCount, Field(le=1_000_000)] = 4096
-    """Training tasks in the pool."""
+    """Training tasks: made for the run, or read from `pool`."""
+
+    pool: str | None = None
+    """Pool file that training tasks are read from (`tasks build`); null makes them on the fly."""
 
     max_blocked: Count = 6
     """Most blocked cells of a task."""
 
-    heldout: Annotated[str, Field(min_length=1)] = "one-machine-12x12"
+    heldout: Annotated[str, Field(min_length=1)] = "heldout-v1"
     """Name of the frozen held-out set."""
 
 
@@ -172,6 +162,9 @@ class ActorConfig(Section):
     empty_share: Annotated[Share, Field(ge=0.25)] = 0.25
     """Least share of episodes that start from an empty grid."""
 
+    review_share: Annotated[Share, Field(le=0.5)] = 0.2
+    """Largest share of the other starts at mastered levels, while there are levels to learn."""
+
     subset_share: Share = 0.2
     """Share of the other starts and demonstrations from random subsets, not prefixes."""
 
@@ -215,6 +208,9 @@ class LearnerConfig(Section):
 
     demonstration_share_end: Share = 0.25
     """Share of demonstrations in a batch at the last chunk."""
+
+    demonstration_target: Literal["next", "fed", "missing"] = "next"
+    """Target of a demonstration: the next placement, all whose feeder stands, or all missing."""
 
     incomplete_share: Share = 0.15
     """Share of layouts that were finished too early and score 0, in a batch."""

@@ -17,6 +17,7 @@ from jaxtyping import Array
 from envs.dynamics import legal_actions, reset, step
 from envs.heldout import HELDOUT_SETS, HeldoutSet
 from envs.solved import Solved
+from envs.split import in_heldout_stratum
 from envs.task_spec import Placement, TaskSpec
 from envs.types import (
     Board,
@@ -153,6 +154,7 @@ def make_report(
         "ratio_to_reference": float(np.mean(ratios)),
         "raw_policy": {name: raw_summary[name] for name in ("score", "solved", "functional")},
         "by_family": {name: summarise(families[name]) for name in sorted(families)},
+        "by_split": _by_split(specs, outcomes),
         "tasks": [
             {
                 "id": f"{task_set}/{index}",
@@ -163,6 +165,18 @@ def make_report(
             for index, outcome in enumerate(outcomes)
         ],
     }
+
+
+def _by_split(
+    specs: Sequence[TaskSpec], outcomes: Sequence[Outcome]
+) -> dict[str, dict[str, float]]:
+    """Tasks whose recipes were never trained on with such borders, and the others."""
+    unseen = [in_heldout_stratum(spec) for spec in specs]
+    split = {
+        "stratum": [outcome for outcome, is_in in zip(outcomes, unseen, strict=True) if is_in],
+        "geometry": [outcome for outcome, is_in in zip(outcomes, unseen, strict=True) if not is_in],
+    }
+    return {name: summarise(part) for name, part in split.items() if part}
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, float]:

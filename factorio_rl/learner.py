@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
-from envs.actions import num_actions
 from envs.symmetry import rotate_policy, rotate_state
 from envs.types import State
 from factorio_rl.config import Config
@@ -125,7 +124,14 @@ def make_batch(
     size, subset_share = config.learner.batch_size, config.actor.subset_share
     source_key, played_key, demo_key, finished_key, turn_key = jax.random.split(key, 5)
     played = sample_rows(played_key, replay, size)
-    demo = sample_demonstration(demo_key, references, size, subset_share)
+    demo = sample_demonstration(
+        demo_key,
+        references,
+        size,
+        subset_share,
+        config.learner.demonstration_target,
+        config.env.growth_rule,
+    )
     done = sample_finished(finished_key, references, size)
     draw = jax.random.uniform(source_key, (size,))
     is_done = draw < shares.finished
@@ -137,11 +143,9 @@ def make_batch(
         rest = jnp.where(is_demo.reshape(extend), of_demo, of_played)
         return jnp.where(is_done.reshape(extend), of_done, rest)
 
-    actions = num_actions(config.env.height, config.env.width)
-    one_hot = jax.nn.one_hot(demo.action, actions)
     board = jax.tree.map(choose, done.board, demo.board, played.board)
     task_index = choose(done.task_index, demo.task_index, played.task_index)
-    policy = choose(one_hot, one_hot, played.policy)
+    policy = choose(jnp.zeros_like(demo.policy), demo.policy, played.policy)
     states = State(gather_tasks(references.tasks, task_index), board)
     turns = jax.random.randint(turn_key, (size,), 0, 4)
     turned = jax.vmap(rotate_policy, in_axes=(0, 0, None))(policy, turns, config.env.width)
@@ -149,7 +153,7 @@ def make_batch(
         states=jax.vmap(rotate_state)(states, turns),
         policy=turned,
         has_policy=~board.finished,
-        value=choose(done.value, demo.value, played.value),
+        value=jnp.where(is_done, done.score, played.value),
         # A demonstration says what to do, not what self-play will score from there.
         has_value=~is_demo,
     )

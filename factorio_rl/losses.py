@@ -38,7 +38,7 @@ class LossFigures(NamedTuple):
     loss: Float[Array, ""]
     policy_loss: Float[Array, ""]
     value_loss: Float[Array, ""]
-    policy_accuracy: Float[Array, ""]  # likeliest action is the target's
+    policy_accuracy: Float[Array, ""]  # likeliest action is one of the target's
     value_error: Float[Array, ""]  # root mean square
     finished_value_error: Float[Array, ""]  # the same over finished layouts
 
@@ -57,7 +57,9 @@ def loss_function(
     value_terms = -(target * jax.nn.log_softmax(output.value_logits)).sum(axis=-1)
     value_loss = _mean(value_terms, batch.has_value)
     loss = policy_loss + value_weight * value_loss
-    agrees = log_policy.argmax(axis=-1) == batch.policy.argmax(axis=-1)
+    likeliest = log_policy.argmax(axis=-1)
+    of_likeliest = jnp.take_along_axis(batch.policy, likeliest[:, None], axis=-1)[:, 0]
+    agrees = of_likeliest == batch.policy.max(axis=-1)
     squared = jnp.square(expected_value(output.value_logits) - batch.value)
     finished = batch.has_value & batch.states.board.finished
     figures = LossFigures(

@@ -1,16 +1,16 @@
-"""What a process sets up before it uses the device."""
+"""What a process sets up before it uses the device. Loads jax only where it is used."""
 
 import logging
 import os
 from pathlib import Path
-
-import jax
 
 
 def enable_compilation_cache(folder: str | None) -> None:
     """Keeps compiled programs in a folder, so that a later start need not compile them again."""
     if folder is None:
         return
+    import jax
+
     path = Path(folder).expanduser()
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
@@ -24,6 +24,8 @@ def quiet_libraries() -> None:
 
 def device_name() -> str:
     """The device that computes, in words."""
+    import jax
+
     device = jax.devices()[0]
     if device.platform == "cpu":
         return f"CPU, {num_threads()} cores"

@@ -1,7 +1,7 @@
 """Self-play: B environments search and move side by side; finished ones start anew at once.
 
-In: parameters, references, actor state. Out: the rows of a chunk for the replay, and the
-finished layouts, whose score the host has still to verify.
+In: parameters, references, weights of the levels to start at, actor state. Out: the rows of a
+chunk for the replay, and the finished layouts, whose score the host has still to verify.
 """
 
 from collections.abc import Callable
@@ -61,7 +61,10 @@ class Chunk(NamedTuple):
     stats: ChunkStats
 
 
-RunChunk = Callable[[Params, References, ActorState, Array], tuple[ActorState, Chunk]]
+RunChunk = Callable[
+    [Params, References, Float[Array, "F K"], ActorState, Array], tuple[ActorState, Chunk]
+]
+"""The array holds the weights of `curriculum.level_weights`."""
 
 
 def search_settings(
@@ -80,10 +83,19 @@ def search_settings(
     )
 
 
-def start_actor(config: Config, references: References, key: Array) -> ActorState:
+def start_actor(
+    config: Config, references: References, level_weights: Float[Array, "F K"], key: Array
+) -> ActorState:
     """All environments at a fresh start state."""
     actor = config.actor
-    start = sample_start(key, references, actor.num_envs, actor.empty_share, actor.subset_share)
+    start = sample_start(
+        key,
+        references,
+        level_weights,
+        actor.num_envs,
+        actor.empty_share,
+        actor.subset_share,
+    )
     numbers = jnp.zeros(actor.num_envs, jnp.int32)
     return ActorState(start.task_index, start.board, numbers, start.removed, start.board.placed)
 
@@ -96,7 +108,11 @@ def make_run_chunk(config: Config, predict: Predict) -> RunChunk:
     growth_rule = config.env.growth_rule
 
     def move(
-        params: Params, references: References, actor: ActorState, key: Array
+        params: Params,
+        references: References,
+        level_weights: Float[Array, "F K"],
+        actor: ActorState,
+        key: Array,
     ) -> tuple[ActorState, tuple[Rows, Ended, ChunkStats]]:
         search_key, start_key = jax.random.split(key)
         states = State(gather_tasks(references.tasks, actor.task_index), actor.board)
@@ -112,14 +128,20 @@ def make_run_chunk(config: Config, predict: Predict) -> RunChunk:
             actor.removed,
             actor.start_placed,
         )
-        next_actor = _restart(config, references, actor, after, start_key)
+        fresh = start_actor(config, references, level_weights, start_key)
+        next_actor = _restart(fresh, actor, after)
         return next_actor, (rows, ended, _stats(found))
 
     def run_chunk(
-        params: Params, references: References, actor: ActorState, key: Array
+        params: Params,
+        references: References,
+        level_weights: Float[Array, "F K"],
+        actor: ActorState,
+        key: Array,
     ) -> tuple[ActorState, Chunk]:
         def play(actor: ActorState, number: Array):
-            return move(params, references, actor, jax.random.fold_in(key, number))
+            move_key = jax.random.fold_in(key, number)
+            return move(params, references, level_weights, actor, move_key)
 
         moves = jnp.arange(config.actor.chunk_moves)
         actor, (rows, ended, stats) = jax.lax.scan(play, actor, moves)
@@ -140,11 +162,8 @@ def _rows(actor: ActorState, policy: Float[Array, "B A"], after: Board) -> Rows:
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), before, final)
 
 
-def _restart(
-    config: Config, references: References, actor: ActorState, after: Board, key: Array
-) -> ActorState:
+def _restart(fresh: ActorState, actor: ActorState, after: Board) -> ActorState:
     """Finished environments at a fresh start state, the others as they are."""
-    fresh = start_actor(config, references, key)
     ended = after.finished
     going_on = ActorState(actor.task_index, after, actor.episode, actor.removed, actor.start_placed)
     fresh = ActorState(

@@ -20,6 +20,7 @@ from factorio_rl import curriculum, runtime
 from factorio_rl.checkpoint import CheckpointStore
 from factorio_rl.chunk import ChunkFigures, ChunkRunner
 from factorio_rl.config import Config
+from factorio_rl.curriculum_picture import draw_curriculum
 from factorio_rl.demonstrations import make_references
 from factorio_rl.env_shape import env_shape
 from factorio_rl.evaluation import Evaluator, require_fit
@@ -71,7 +72,8 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     require_fit(heldout, env_shape(config))
     if init_from is not None:
         RunDirectory(init_from).require_same_network(config)
-    print(f"making {config.tasks.num_tasks} solved training tasks", flush=True)
+    origin = f"reading {config.tasks.pool}, at most" if config.tasks.pool else "making"
+    print(f"{origin} {config.tasks.num_tasks} solved training tasks", flush=True)
     pool = make_pool(config, stop.raise_if_asked)
     identity = task_identity(RULES_VERSION, str(GENERATOR_VERSION), heldout.sha256, pool.sha256)
     stop.raise_if_asked()
@@ -260,6 +262,8 @@ class Run:
         name = f"chunk-{self._chunk:06d}"
         write_report(self._directory.evaluations, name, evaluation.report, env_steps)
         write_layouts(self._directory.layouts, self._evaluator.specs, evaluation)
+        picture = draw_curriculum(self._state.curriculum, self._config.actor.review_share)
+        picture.save(self._directory.layouts / "curriculum.png")
         fields = evaluation_fields(evaluation.report)
         fields["eval_s"] = round(time.monotonic() - began_s, 3)
         self._reporter.report("eval", self._fields(fields))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envs.errors import UserError
+from factorio_rl.first_compile import compile_if_needed
 from factorio_rl.in_background import in_background
 from factorio_rl.pictures import check_picture_path, save_picture
 
@@ -160,16 +161,9 @@ def answer_all(loaded: list["Loaded"], cap: int | None) -> list["Answer"]:
 
     def work() -> list["Answer"]:
         from envs.verifier import TICK_CAP
-        from envs.verifier.first_use import compile_verifier, must_compile
         from factorio_rl.verify_answer import answer
 
-        if must_compile():
-            print(
-                "compiling the verifier, once for each installation; this takes about a minute",
-                file=sys.stderr,
-                flush=True,
-            )
-            compile_verifier()
+        compile_if_needed()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(lambda one: answer(one, cap or TICK_CAP), loaded))
 

@@ -1,7 +1,6 @@
 """The answers of `verify` as tables on a terminal. Jax-free."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +11,7 @@ from rich.text import Text
 from envs.verifier.bottleneck import percent
 from envs.verifier.diagnosis import LaneLoad
 from envs.verifier.report import SinkRate, Verified
+from factorio_rl.printing import printing
 from factorio_rl.verify_answer import Answer, notes, outputs_without_items
 
 MAX_ROWS = 40
@@ -22,13 +22,10 @@ _INEXACT = (
     "outside it; raise --tick-cap"
 )
 
-WIDTH = 132
-"""Columns where standard output is no terminal."""
-
 
 def print_answer(found: Answer) -> None:
     """Everything about one layout."""
-    with _printing() as console:
+    with printing() as console:
         _print_answer(console, found)
 
 
@@ -55,7 +52,7 @@ def _print_answer(console: Console, found: Answer) -> None:
 
 def print_rates(answers: Sequence[Answer]) -> None:
     """One row for each output of many layouts."""
-    with _printing() as console:
+    with printing() as console:
         console.print(_rate_table(answers, with_name=True))
         for found in answers:
             if found.loaded.imported is not None:
@@ -63,17 +60,6 @@ def print_rates(answers: Sequence[Answer]) -> None:
                 _print_import(console, found)
         if not all(found.diagnosis.verified.exact for found in answers):
             _say(console, f"two figures: not exact; {_INEXACT}")
-
-
-@contextmanager
-def _printing() -> Iterator[Console]:
-    """A console whose text goes out at the end by `print`, which raises what writing raises."""
-    console = Console(highlight=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(width=WIDTH, highlight=False, emoji=False)
-    with console.capture() as captured:
-        yield console
-    print(captured.get(), end="")
 
 
 def _say(console: Console, line: str) -> None:

@@ -1,5 +1,6 @@
 """What the network sees: the docstring's table recomputed in plain Python."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -81,13 +82,27 @@ def expected_context(spec: TaskSpec, shape: EnvShape, placed: int, finished: boo
         seconds[slot] = RECIPES[name].time_tenths_s / 10 * 2 / 4  # at crafting speed 1/2
         exists[slot] = 1
     target[spec.items.index(spec.target_item)] = 1
-    recipe = RECIPES[spec.target_item]
-    per_product = sum(amount for _, amount in recipe.ingredients) / recipe.products_per_craft
-    swings = float(spec.target_rate) * 70 / 60
+    crafts = crafts_per_s(spec, spec.target_item, spec.target_rate)
+    machines, arms_in, arms_out = np.zeros(slots), np.zeros(slots), np.zeros(slots)
+    for slot, name in enumerate(spec.recipes):
+        rate, recipe = float(crafts.get(name, 0)), RECIPES[name]
+        machines[slot] = rate * seconds[slot] * 4
+        arms_in[slot] = rate * sum(amount for _, amount in recipe.ingredients) * 70 / 60
+        arms_out[slot] = rate * recipe.products_per_craft * 70 / 60
     left = 1 - placed / spec.placement_limit
-    scalars = [float(spec.target_rate), swings, swings * per_product, left, float(finished)]
-    tables = [ingredients.ravel(), products.ravel(), seconds, exists, target]
-    return [*np.concatenate(tables), *scalars]
+    tables = [ingredients.ravel(), products.ravel(), seconds, exists, machines, arms_in, arms_out]
+    return [*np.concatenate(tables), *target, float(spec.target_rate), left, float(finished)]
+
+
+def crafts_per_s(spec: TaskSpec, item: str, items_per_s: Fraction) -> dict[str, Fraction]:
+    """Crafts of each recipe of a task that `items_per_s` of an item need."""
+    total: dict[str, Fraction] = defaultdict(Fraction)
+    if item in spec.recipes:
+        total[item] = items_per_s / RECIPES[item].products_per_craft
+        for ingredient, amount in RECIPES[item].ingredients:
+            for name, crafts in crafts_per_s(spec, ingredient, total[item] * amount).items():
+                total[name] += crafts
+    return total
 
 
 @pytest.fixture
@@ -155,11 +170,13 @@ def test_share_of_placements_left_falls_to_zero_at_the_limit(spec: TaskSpec) -> 
 
 def test_target_and_recipe_figures_have_their_units(spec: TaskSpec) -> None:
     context = np.asarray(observe_one(state_of(spec, SHAPE, [])).context)
-    items_per_s, output_swings, input_swings, left, finished = context[-5:]
-    assert items_per_s == pytest.approx(3 / 7)
-    assert output_swings == pytest.approx(3 / 7 / (60 / 70))
-    assert input_swings == pytest.approx(4 * output_swings)  # 1 plate and 3 cables a circuit
-    assert (left, finished) == (1, 0)
+    slots, items = SHAPE.recipe_slots, SHAPE.item_slots
+    assert context[-3:] == pytest.approx([3 / 7, 1, 0])
+    asked = context[slots * (2 * items + 2) :][: 3 * slots].reshape(3, slots)
+    # 3/7 circuits take one second each; their 9/7 cables are made two at a time in one second.
+    assert asked[0, :2] == pytest.approx([3 / 7, 9 / 14])
+    assert asked[1, :2] == pytest.approx([4 * 3 / 7 * 70 / 60, 9 / 14 * 70 / 60])
+    assert asked[2, :2] == pytest.approx([3 / 7 * 70 / 60, 9 / 7 * 70 / 60])
 
 
 def test_a_finished_board_differs_only_in_the_flag(spec: TaskSpec) -> None:

@@ -10,6 +10,23 @@ def test_index_and_position_are_inverse() -> None:
     assert list(raster.cells) == [raster.index(x, y) for x, y in cells]
 
 
+def test_grid_holds_its_cells_and_not_the_margin() -> None:
+    raster = Raster(4, 3)
+    held = [cell for cell in range(-10, 60) if raster.holds(cell)]
+    assert held == list(raster.cells)
+    assert not raster.holds(raster.index(4, 1))
+    assert not raster.holds(raster.index(0, -1))
+
+
+def test_steps_go_north_east_south_west_and_distance_counts_them() -> None:
+    raster = Raster(4, 3)
+    middle = raster.index(1, 1)
+    ahead = [raster.position(middle + step) for step in raster.steps]
+    assert ahead == [(1, 0), (2, 1), (1, 2), (0, 1)]
+    assert raster.distance(raster.index(3, 0), raster.index(1, 2)) == 4
+    assert raster.distance(middle, middle) == 0
+
+
 def test_path_goes_round_an_obstacle_and_joins_start_to_goal() -> None:
     raster = Raster(3, 3)
     occupied = raster.empty()

@@ -100,7 +100,7 @@ def test_json_round_trip_keeps_the_task(spec: TaskSpec) -> None:
 
 
 def test_json_round_trip_keeps_generated_tasks() -> None:
-    settings = GeneratorSettings(8, 8, ("iron-gear-wheel", "electronic-circuit"), 30, 3)
+    settings = GeneratorSettings(12, 12, ("gear", "inserter-own-circuit"), 96, 6)
     for index in range(10):
         spec = generate(settings, 9, index).spec
         assert spec_from_json(json.loads(json.dumps(spec_to_json(spec)))) == spec

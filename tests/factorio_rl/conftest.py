@@ -14,7 +14,8 @@ from envs.dynamics import reset
 from envs.solved import Solved
 from envs.types import State
 from factorio_rl.config import Config
-from factorio_rl.demonstrations import References, make_references
+from factorio_rl.curriculum import level_weights, start_curriculum
+from factorio_rl.demonstrations import References, family_longest, make_references
 from factorio_rl.env_shape import env_shape
 from factorio_rl.learner import LearnerState, Update, make_update, start_learner
 from factorio_rl.model import Predict, make_predict
@@ -36,7 +37,7 @@ def config() -> Config:
                 "placement_limit": PLACEMENT_LIMIT,
             },
             "tasks": {
-                "recipes": ["pipe", "iron-gear-wheel"],
+                "families": ["pipe", "gear"],
                 "num_tasks": len(SOLVED),
                 "max_blocked": 2,
             },
@@ -130,9 +131,16 @@ def update(config: Config, network: Network) -> Update:
 
 
 @pytest.fixture(scope="session")
-def start(config: Config, references: References) -> Callable[[int], ActorState]:
+def alike(references: References) -> jax.Array:
+    """Weights under which every level is as likely."""
+    tallies = start_curriculum(references.families, family_longest(references))
+    return jax.device_put(level_weights(tallies, 0.2))
+
+
+@pytest.fixture(scope="session")
+def start(config: Config, references: References, alike: jax.Array) -> Callable[[int], ActorState]:
     """The actor at fresh start states, by seed."""
-    compiled = jax.jit(lambda key: start_actor(config, references, key))
+    compiled = jax.jit(lambda key: start_actor(config, references, alike, key))
     return lambda seed: compiled(jax.random.key(seed))
 
 
@@ -141,14 +149,16 @@ def played(
     run_chunk: RunChunk,
     learner: LearnerState,
     references: References,
+    alike: jax.Array,
     start: Callable[[int], ActorState],
 ) -> Played:
     """Five chunks of self-play, on the host."""
-    actor = start(0)
+    # With this seed one episode ends by finish, the others at the placement limit.
+    actor = start(2)
     actors, chunks = [jax.device_get(actor)], []
     for number in range(5):
         key = jax.random.fold_in(jax.random.key(7), number)
-        actor, chunk = run_chunk(learner.params, references, actor, key)
+        actor, chunk = run_chunk(learner.params, references, alike, actor, key)
         actors.append(jax.device_get(actor))
         chunks.append(jax.device_get(chunk))
     return Played(actors, chunks)

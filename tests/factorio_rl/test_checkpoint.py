@@ -16,6 +16,7 @@ from envs.actions import num_actions
 from factorio_rl.checkpoint import CheckpointError, CheckpointStore
 from factorio_rl.config import Config
 from factorio_rl.curriculum import start_curriculum, tally
+from factorio_rl.demonstrations import References, family_longest
 from factorio_rl.learner import LearnerState
 from factorio_rl.loop_state import Counters, LoopState
 from factorio_rl.replay import add_rows, empty_replay
@@ -37,7 +38,9 @@ def store(tmp_path: Path) -> Iterator[CheckpointStore]:
 
 
 @pytest.fixture(scope="module")
-def state(config: Config, learner: LearnerState, played: Played) -> LoopState:
+def state(
+    config: Config, references: References, learner: LearnerState, played: Played
+) -> LoopState:
     """A state in which no array is all zero, so far as its meaning allows."""
     chunk = played.chunks[0]
     actions = num_actions(7, 7)
@@ -50,7 +53,10 @@ def state(config: Config, learner: LearnerState, played: Played) -> LoopState:
         actor=jax.device_put(played.actors[-1]),
         replay=replace(replay, value=random, scored=random > 0.5),
         curriculum=tally(
-            start_curriculum(7), chunk.ended, ChunkScores(scores, solved, solved, inexact=0)
+            start_curriculum(references.families, family_longest(references)),
+            chunk.ended,
+            ChunkScores(scores, solved, solved, inexact=0),
+            np.asarray(references.family),
         ),
         pending=tuple(chunk.ended for chunk in played.chunks[:2]),
         counters=Counters(*map(np.asarray, np.array([3, 2**40 + 1, 17, 1], np.int64))),
@@ -89,6 +95,16 @@ def test_loop_state_comes_back_bit_for_bit_with_its_types(
     assert int(loaded.counters.env_steps) == 2**40 + 1
     assert loaded.curriculum.episodes.dtype == np.float64
     assert type(loaded.learner.optimizer) is type(state.learner.optimizer)
+
+
+def test_tallies_of_a_version_without_families_are_refused(
+    store: CheckpointStore, state: LoopState
+) -> None:
+    names = ("episodes", "solved", "empty_episodes", "empty_score", "empty_length")
+    old = {name: getattr(state.curriculum, name).sum(axis=0) for name in names}
+    store.save(3, {"curriculum": old}, None)
+    with pytest.raises(CheckpointError, match="cannot load checkpoint"):
+        store.load(3, {"curriculum": state.curriculum})
 
 
 def test_every_type_of_array_comes_back(store: CheckpointStore) -> None:

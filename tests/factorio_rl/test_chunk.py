@@ -20,7 +20,8 @@ from envs.solved import Solved
 from factorio_rl import chunk
 from factorio_rl.chunk import ChunkRunner, make_keys
 from factorio_rl.config import Config
-from factorio_rl.demonstrations import References
+from factorio_rl.curriculum import level_weights
+from factorio_rl.demonstrations import References, sample_finished
 from factorio_rl.learner import LearnerState, Shares, Update, UpdateFigures
 from factorio_rl.loop_state import SCORE_LAG_CHUNKS, LoopState
 from factorio_rl.losses import LossFigures
@@ -34,13 +35,17 @@ CHUNKS = 6
 
 
 def cheap_play(config: Config, predict: Predict) -> RunChunk:
-    """Episodes that end by chance on the board that they began on."""
+    """Episodes that end by chance on the board that they began on; stats tell the weights."""
     del predict
     moves, envs = config.actor.chunk_moves, config.actor.num_envs
     actions = num_actions(config.env.height, config.env.width)
 
     def run_chunk(
-        params: Params, references: References, actor: ActorState, key: jax.Array
+        params: Params,
+        references: References,
+        level_weights: jax.Array,
+        actor: ActorState,
+        key: jax.Array,
     ) -> tuple[ActorState, Chunk]:
         del params, references
         over = jax.random.bernoulli(key, 0.2, (moves, envs))
@@ -53,7 +58,8 @@ def cheap_play(config: Config, predict: Predict) -> RunChunk:
         rows = Rows(every.task_index, board, policy, env, episode, jnp.ones_like(over))
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), rows)
         ended = Ended(over, every.task_index, board, episode, every.removed, every.start_placed)
-        stats = ChunkStats(*jnp.zeros(len(ChunkStats._fields)))
+        marked = level_weights * jnp.arange(level_weights.size).reshape(level_weights.shape)
+        stats = ChunkStats(marked.sum(), *jnp.zeros(len(ChunkStats._fields) - 1))
         return replace(actor, episode=actor.episode + counts[-1]), Chunk(flat, ended, stats)
 
     return run_chunk
@@ -122,9 +128,12 @@ def run(runner: ChunkRunner, state: LoopState, chunks: int) -> list[LoopState]:
 
 
 @pytest.fixture(scope="module")
-def states(runner: ChunkRunner) -> list[LoopState]:
-    """States after 0 to 6 chunks without a stop."""
+def states(runner: ChunkRunner, config: Config, references: References) -> list[LoopState]:
+    """States after 0 to 6 chunks without a stop; some of the layouts played are whole."""
     start = runner.start()
+    whole = sample_finished(jax.random.key(1), references, config.actor.num_envs)
+    board = replace(whole.board, finished=start.actor.board.finished)
+    start = replace(start, actor=replace(start.actor, task_index=whole.task_index, board=board))
     first = jax.tree.map(np.copy, jax.device_get(start))
     return [first, *run(runner, start, CHUNKS)]
 
@@ -178,6 +187,27 @@ def test_counters_count(config: Config, states: list[LoopState]) -> None:
         assert int(state.learner.updates) == number * updates
     ended = [state.pending[-1].ended.sum() for state in states[1:]]
     assert int(states[-1].counters.episodes) == sum(ended[:-SCORE_LAG_CHUNKS])
+
+
+def test_starts_of_a_chunk_are_drawn_by_the_scores_that_were_due_before_it(
+    runner: ChunkRunner, config: Config, states: list[LoopState]
+) -> None:
+    first = taken_up(states[0])
+    at_one_level = jnp.full_like(first.actor.removed, 5)
+    nothing = jax.tree.map(jnp.zeros_like, first.actor.board)
+    unsolved = replace(
+        first.actor, board=nothing, removed=at_one_level, task_index=0 * at_one_level
+    )
+    state = replace(first, actor=unsolved)
+    runner.resume(state)
+    known = []
+    for _ in range(CHUNKS):
+        state, figures = runner.run(state)
+        weights = level_weights(state.curriculum, config.actor.review_share)
+        marked = weights * np.arange(weights.size).reshape(weights.shape)
+        np.testing.assert_allclose(figures.search.target_entropy, marked.sum(), rtol=1e-5)
+        known.append(float(marked.sum()))
+    assert len(set(known)) > 1
 
 
 def test_slow_verifier_changes_nothing(

@@ -26,7 +26,7 @@ BAD_SETTINGS = [
     (["--env.width=3"], "env.width"),
     (["--env.width=9"], "square"),
     (["--network.blocks=0"], "network.blocks"),
-    (["--tasks.recipes=[iron-gear-weel]"], "did you mean iron-gear-wheel?"),
+    (["--tasks.families=[circut]"], "did you mean circuit?"),
     (["--learner.batch_size=9000"], "replay.capacity"),
     (["--tasks.heldout=quickstrat"], "quickstart"),
 ]
@@ -124,7 +124,7 @@ def test_heldout_set_of_another_grid_is_refused_before_anything_is_written(
     assert _train("--run-dir", str(run_dir), "--env.width=12", "--env.height=12") == 2
     printed = capfd.readouterr().err
     assert "quickstart does not fit" in printed
-    assert "one-machine-12x12 (12 x 12)" in printed
+    assert "heldout-v1 (12 x 12)" in printed
     assert not run_dir.exists()
 
 

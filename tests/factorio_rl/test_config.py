@@ -10,14 +10,18 @@ from factorio_rl.config import Config, broken_rules
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"env": {"width": 4, "height": 4}}, "env.width: a grid of 4 x 4 has no room"),
     ({"env": {"width": 5, "height": 5}, "tasks": {"max_blocked": 11}}, "must be <= 10"),
-    ({"tasks": {"recipes": ["pipe", "pipe"]}}, "tasks.recipes: named more than once: pipe"),
+    ({"tasks": {"families": ["pipe", "pipe"]}}, "tasks.families: named more than once: pipe"),
     (
-        {"env": {"item_slots": 3}, "tasks": {"recipes": ["inserter"]}},
-        "tasks.recipes: inserter and its ingredients are 4 items, env.item_slots is 3",
+        {"env": {"item_slots": 3}, "tasks": {"families": ["inserter"]}},
+        "tasks.families: tasks of inserter have up to 4 items, env.item_slots is 3",
     ),
     (
-        {"env": {"max_ports": 2}, "tasks": {"recipes": ["inserter"]}},
-        "tasks.recipes: inserter needs at least 3 ports",
+        {"env": {"max_ports": 2}, "tasks": {"families": ["inserter"]}},
+        "tasks.families: tasks of inserter have up to 4 ports, env.max_ports is 2",
+    ),
+    (
+        {"env": {"recipe_slots": 2}, "tasks": {"families": ["inserter-own-circuit"]}},
+        "tasks.families: tasks of inserter-own-circuit have up to 3 recipes",
     ),
     ({"search": {"num_simulations": 8}}, "search.max_num_considered_actions: 16 actions"),
     ({"eval": {"max_num_considered_actions": 33}}, "eval.max_num_considered_actions: 33 actions"),
@@ -63,7 +67,7 @@ def test_rule_between_fields_is_enforced(sections: dict[str, Any], message: str)
         {"learner": {"learning_rate": float("inf")}},
         {"run": {"seed": True}},
         {"search": {"num_simulations": 2.5}},
-        {"tasks": {"recipes": []}},
+        {"tasks": {"families": []}},
     ],
 )
 def test_value_outside_its_bounds_is_refused(sections: dict[str, Any]) -> None:

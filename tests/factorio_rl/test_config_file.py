@@ -28,19 +28,19 @@ def test_empty_file_and_empty_sections_give_the_defaults(tmp_path: Path) -> None
 def test_overrides_win_over_the_file(tmp_path: Path) -> None:
     path = _written(tmp_path, "search: {num_simulations: 20}\nlearner: {learning_rate: 1e-5}")
     config = load_config(
-        path, ["--search.num-simulations=40", "--tasks.recipes", "pipe", "--search.max_depth=3"]
+        path, ["--search.num-simulations=40", "--tasks.families", "pipe", "--search.max_depth=3"]
     )
     assert config.search.num_simulations == 40
     assert config.search.max_depth == 3
     assert config.learner.learning_rate == 1e-5
-    assert config.tasks.recipes == ("pipe",)
+    assert config.tasks.families == ("pipe",)
 
 
 def test_dumped_config_reads_back_equal(tmp_path: Path) -> None:
     config = Config.model_validate(
         {
             "learner": {"learning_rate": 1e-7, "weight_decay": 1e20},
-            "tasks": {"recipes": ["pipe", "inserter"], "heldout": "null"},
+            "tasks": {"families": ["pipe", "inserter"], "heldout": "null"},
             "run": {"compilation_cache": None},
             "logging": {"wandb_entity": "1e3", "wandb_project": "None"},
         }
@@ -54,7 +54,7 @@ network: 3
 env: {width: 2, growth_rule: maybe}
 foo: 1
 learner: {batch_size: 200000, learning_rate: -1e-3}
-tasks: {recipes: [iron-gear-weel]}
+tasks: {families: [circut]}
 logging: {wandb: off}
 """
 
@@ -72,8 +72,7 @@ def test_all_problems_come_in_one_error(tmp_path: Path) -> None:
         "foo: unknown key; known are run, env, tasks, network, search, actor, replay, learner, "
         "train, eval, logging",
         "learner.learning_rate: got -0.001; must be a number > 0",
-        'tasks.recipes[0]: got "iron-gear-weel"; no recipe of an assembling machine; '
-        "did you mean iron-gear-wheel?",
+        'tasks.families[0]: got "circut"; no family of tasks; did you mean circuit?',
         "logging.wandb: got false; must be one of auto, online, offline, disabled",
         "lr: unknown option; known are run, env, tasks, network, search, actor, replay, learner, "
         "train, eval, logging",

@@ -1,4 +1,7 @@
-"""References on the device: boards, targets, shares, against plain Python on the same pool."""
+"""References on the device: boards, shares, levels, against plain Python on the same pool.
+
+What demonstrations teach is in `test_demonstration_targets`.
+"""
 
 import dataclasses
 
@@ -6,17 +9,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tiny_setup import Variants
+from tiny_setup import Variants, kept_positions, make_variants
 
-from envs.actions import decode, encode, finish_action
-from envs.dynamics import legal_actions, step
+from envs.actions import decode, finish_action
+from envs.dynamics import step
+from envs.flow_order import NO_FEEDER, feeders
 from envs.solved import Solved
-from envs.types import Board, State, board_placements
+from envs.types import Board, State
 from factorio_rl.config import Config
 from factorio_rl.demonstrations import (
     Demonstration,
+    Finished,
     References,
     Start,
+    family_longest,
     make_references,
     sample_demonstration,
     sample_finished,
@@ -27,20 +33,28 @@ from factorio_rl.model import gather_tasks
 
 BATCH = 4096
 FINISH = finish_action(7, 7)
+LONGEST = 7
 
 
-_draw_starts = jax.jit(sample_start, static_argnums=(2, 3, 4))
-_draw_demonstrations = jax.jit(sample_demonstration, static_argnums=(2, 3))
+_draw_starts = jax.jit(sample_start, static_argnums=(3, 4, 5))
+_draw_demonstrations = jax.jit(sample_demonstration, static_argnums=(2, 3, 4, 5))
 
 
-def sampled_starts(references: References, empty_share: float, subset_share: float) -> Start:
-    drawn = _draw_starts(jax.random.key(5), references, BATCH, empty_share, subset_share)
+def sampled_starts(
+    references: References, empty_share: float, subset_share: float, *levels: int
+) -> Start:
+    """Starts of these levels of both families, of all without any."""
+    weights = np.zeros((2, LONGEST + 1), np.float32)
+    weights[:, list(levels) or slice(1, None)] = 1 / (len(levels) or LONGEST)
+    key = jax.random.key(5)
+    drawn = _draw_starts(key, references, jnp.asarray(weights), BATCH, empty_share, subset_share)
     return jax.device_get(drawn)
 
 
 def sampled_demonstrations(references: References) -> Demonstration:
     """Prefixes and, half of them, subsets."""
-    return jax.device_get(_draw_demonstrations(jax.random.key(6), references, BATCH, 0.5))
+    key = jax.random.key(6)
+    return jax.device_get(_draw_demonstrations(key, references, BATCH, 0.5, "next", True))
 
 
 @pytest.fixture(scope="module")
@@ -50,23 +64,9 @@ def starts(references: References) -> Start:
 
 
 @pytest.fixture(scope="module")
-def demonstrations(references: References) -> Demonstration:
-    return sampled_demonstrations(references)
-
-
-@pytest.fixture(scope="module")
-def finished(references: References) -> Demonstration:
+def finished(references: References) -> Finished:
     draw = jax.jit(sample_finished, static_argnums=2)
     return jax.device_get(draw(jax.random.key(7), references, BATCH))
-
-
-def kept_positions(solved: list[Solved], task: np.ndarray, board: Board) -> list[list[int]]:
-    """Which placements of its reference each board holds; fails on anything else."""
-    positions = []
-    for index, entity, rotation in zip(task, board.entity, board.rotation, strict=True):
-        order = {put: at for at, put in enumerate(solved[index].placements)}
-        positions.append(sorted(order[put] for put in board_placements(entity, rotation)))
-    return positions
 
 
 def is_prefix(positions: list[int]) -> bool:
@@ -124,26 +124,72 @@ def test_tasks_are_drawn_uniformly(solved: list[Solved], starts: Start) -> None:
     np.testing.assert_allclose(counts / BATCH, 1 / len(solved), atol=0.04)
 
 
-def test_number_of_removed_placements_is_uniform(
+def test_families_are_drawn_alike_however_many_tasks_they_have(
+    config: Config, solved: list[Solved]
+) -> None:
+    uneven = [solved[2], solved[0], solved[1], solved[3], solved[2]]
+    references = make_references(uneven, make_variants(uneven), env_shape(config))
+    assert references.families == ("iron-gear-wheels", "pipes")
+    assert family_longest(references) == (7, 6)
+    starts = sampled_starts(references, 0.25, 0.0)
+    shares = np.bincount(starts.task_index, minlength=5) / BATCH
+    np.testing.assert_allclose(shares, [1 / 6, 1 / 4, 1 / 4, 1 / 6, 1 / 6], atol=0.03)
+
+
+def test_references_hold_the_feeders(references: References, solved: list[Solved]) -> None:
+    for row, entry in zip(np.asarray(references.feeder), solved, strict=True):
+        length = len(entry.placements)
+        assert tuple(row[:length]) == feeders(entry.spec, entry.placements)
+        assert np.all(row[length:] == NO_FEEDER)
+
+
+@pytest.mark.parametrize("subset_share", [0.0, 0.5])
+def test_levels_are_drawn_by_the_weights_of_the_family(
+    references: References, solved: list[Solved], subset_share: float
+) -> None:
+    weights = np.zeros((2, LONGEST + 1), np.float32)
+    weights[0, [1, 3]] = 0.25, 0.75
+    weights[1, [2, 4, 7]] = 0.2, 0.2, 0.6
+    drawn = _draw_starts(
+        jax.random.key(8), references, jnp.asarray(weights), BATCH, 0.0, subset_share
+    )
+    starts = jax.device_get(drawn)
+    for index, entry in enumerate(solved):
+        row = weights[index // 2].copy()
+        row[len(entry.placements) + 1 :] = 0
+        shares = np.bincount(starts.removed[starts.task_index == index], minlength=LONGEST + 1)
+        np.testing.assert_allclose(shares / shares.sum(), row / row.sum(), atol=0.05)
+
+
+def test_reference_without_a_level_of_any_weight_is_drawn_at_all_of_its_levels(
     references: References, solved: list[Solved]
 ) -> None:
-    starts = sampled_starts(references, 0.0, 0.5)
+    starts = sampled_starts(references, 0.0, 0.0, 6)
     for index, entry in enumerate(solved):
-        removed = starts.removed[starts.task_index == index]
-        buckets = len(entry.placements) + 1
-        shares = np.bincount(removed, minlength=buckets) / len(removed)
-        assert shares.shape == (buckets,)
-        np.testing.assert_allclose(shares, 1 / buckets, atol=0.05)
+        shares = np.bincount(starts.removed[starts.task_index == index], minlength=LONGEST + 1)
+        expected = np.zeros(LONGEST + 1)
+        length = len(entry.placements)
+        if length >= 6:
+            expected[6] = 1
+        else:
+            expected[1 : length + 1] = 1 / length
+        np.testing.assert_allclose(shares / shares.sum(), expected, atol=0.05)
 
 
 @pytest.mark.parametrize("empty_share", [0.25, 0.7, 1.0])
-def test_empty_starts_are_at_least_the_configured_share(
+def test_empty_starts_are_the_configured_share_beside_those_of_the_levels(
     references: References, empty_share: float
 ) -> None:
-    starts = sampled_starts(references, empty_share, 0.2)
-    from_empty = np.mean(starts.board.placed == 0)
-    # The uniform draw of k adds empty boards: one in 6 to 8 of the rest.
-    assert empty_share - 0.02 < from_empty < empty_share + (1 - empty_share) * 0.25 + 0.02
+    assert abs(mean_empty(sampled_starts(references, empty_share, 0.2, 1, 2, 3)) - empty_share) < (
+        0.02
+    )
+    # Levels of whole references add empty boards.
+    assert mean_empty(sampled_starts(references, empty_share, 0.2, 5, 6, 7)) > empty_share - 0.02
+
+
+def mean_empty(starts: Start) -> float:
+    """Share of starts without any placement; they lack their whole reference."""
+    return float(np.mean(starts.board.placed == 0))
 
 
 def test_without_subsets_all_boards_are_prefixes(solved: list[Solved], starts: Start) -> None:
@@ -167,42 +213,17 @@ def test_subsets_favour_no_placement(references: References, solved: list[Solved
     starts = sampled_starts(references, 0.0, 1.0)
     positions = kept_positions(solved, starts.task_index, starts.board)
     for index, entry in enumerate(solved):
+        length = len(entry.placements)
         of_task = [
             kept for at, kept in zip(starts.task_index, positions, strict=True) if at == index
         ]
-        for place in range(len(entry.placements)):
-            assert abs(np.mean([place in kept for kept in of_task]) - 0.5) < 0.06
-
-
-def test_target_is_the_first_missing_placement_or_finish(
-    solved: list[Solved], demonstrations: Demonstration
-) -> None:
-    positions = kept_positions(solved, demonstrations.task_index, demonstrations.board)
-    assert any(not is_prefix(kept) for kept in positions)
-    for index, kept, action in zip(
-        demonstrations.task_index, positions, demonstrations.action, strict=True
-    ):
-        missing = [put for at, put in enumerate(solved[index].placements) if at not in kept]
-        assert action == (encode(missing[0], 7, 7) if missing else FINISH)
-    assert np.any(demonstrations.action == FINISH)
-    assert not np.any(demonstrations.board.finished)
-    assert np.all(demonstrations.value == 1)
-
-
-def test_target_is_legal_under_the_growth_rule(
-    references: References, demonstrations: Demonstration
-) -> None:
-    @jax.jit
-    def is_legal(demonstration: Demonstration) -> jax.Array:
-        tasks = gather_tasks(references.tasks, demonstration.task_index)
-        legal = jax.vmap(legal_actions)(State(tasks, demonstration.board))
-        return jnp.take_along_axis(legal, demonstration.action[:, None], axis=1)
-
-    assert np.all(is_legal(demonstrations))
+        for place in range(length):
+            share = np.mean([place in kept for kept in of_task])
+            assert abs(share - (length - 1) / (2 * length)) < 0.06
 
 
 def test_finished_layouts_carry_the_score_of_what_they_keep(
-    solved: list[Solved], variants: Variants, finished: Demonstration
+    solved: list[Solved], variants: Variants, finished: Finished
 ) -> None:
     assert np.all(finished.board.finished)
     known = [
@@ -215,15 +236,15 @@ def test_finished_layouts_carry_the_score_of_what_they_keep(
         known[index][tuple(kept)]
         for index, kept in zip(finished.task_index, positions, strict=True)
     ]
-    np.testing.assert_allclose(finished.value, expected, atol=1e-6)
+    np.testing.assert_allclose(finished.score, expected, atol=1e-6)
     np.testing.assert_array_equal(finished.board.placed, [len(kept) for kept in positions])
 
 
 def test_whole_layouts_are_as_frequent_as_each_incomplete_one(
-    variants: Variants, finished: Demonstration
+    variants: Variants, finished: Finished
 ) -> None:
     share = 1 / (len(variants[0]) + 1)
-    assert abs(np.mean(finished.value == 1) - share) < 0.03
+    assert abs(np.mean(finished.score == 1) - share) < 0.03
 
 
 def test_board_of_as_many_placements_as_the_limit_is_never_an_open_one(
@@ -240,7 +261,7 @@ def test_board_of_as_many_placements_as_the_limit_is_never_an_open_one(
         (demonstrations.board, demonstrations.task_index),
     ):
         assert np.all(board.placed < references.length[index])
-    assert not np.any(demonstrations.action == FINISH)
+    assert not np.any(demonstrations.policy[:, FINISH])
 
 
 def test_same_key_gives_the_same_samples(references: References, starts: Start) -> None:

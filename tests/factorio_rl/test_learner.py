@@ -45,8 +45,8 @@ def nothing_played(config: Config) -> Replay:
 def replay(references: References, nothing_played: Replay) -> Replay:
     """Rows with a uniform policy over legal actions and a value that no other source has."""
     capacity = nothing_played.value.shape[0]
-    draw = jax.jit(sample_demonstration, static_argnums=(2, 3))
-    rows = draw(jax.random.key(9), references, capacity, 0.5)
+    draw = jax.jit(sample_demonstration, static_argnums=(2, 3, 4, 5))
+    rows = draw(jax.random.key(9), references, capacity, 0.5, "next", True)
     states = State(gather_tasks(references.tasks, rows.task_index), rows.board)
     legal = jax.jit(jax.vmap(legal_actions))(states)
     return replace(
@@ -119,6 +119,24 @@ def test_targets_stay_legal_under_rotation(batch_of: MakeBatch, mixed: Batch) ->
     np.testing.assert_array_equal(mixed.policy[is_played] > 0, legal[is_played])
 
 
+def test_demonstrations_follow_the_configured_target(
+    config: Config, references: References, nothing_played: Replay
+) -> None:
+    learner = config.learner.model_copy(update={"demonstration_target": "missing"})
+    changed = config.model_copy(update={"learner": learner})
+
+    @jax.jit
+    def make(key: jax.Array) -> tuple[Batch, jax.Array]:
+        batch = make_batch(changed, nothing_played, references, shares(0.8, 0.2), key)
+        return batch, jax.vmap(legal_actions)(batch.states)
+
+    batch, legal = jax.device_get(make(jax.random.key(1)))
+    rows = batch.has_policy
+    np.testing.assert_allclose(batch.policy[rows].sum(axis=1), 1.0, rtol=1e-5)
+    assert not np.any(batch.policy[rows][~legal[rows]])
+    assert np.mean(batch.policy[rows].max(axis=1) < 0.6) > 0.1
+
+
 def test_each_quarter_turn_is_as_frequent(mixed: Batch, references: References) -> None:
     turns = []
     cells = np.asarray(references.tasks.port_cell)
@@ -165,7 +183,7 @@ def test_loss_falls_on_a_small_pool(
     update: Update, fresh: LearnerState, nothing_played: Replay, references: References
 ) -> None:
     """The network has to learn all demonstrations of four tasks in all orientations."""
-    _, figures = run(update, fresh, nothing_played, references, 150)
+    _, figures = run(update, fresh, nothing_played, references, 200)
     first, last = figures[0].losses, [of_update.losses for of_update in figures[-10:]]
     assert np.mean([losses.policy_loss for losses in last]) < 0.5 * first.policy_loss
     assert np.mean([losses.value_loss for losses in last]) < 0.4 * first.value_loss

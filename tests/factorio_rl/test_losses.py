@@ -41,8 +41,8 @@ def loss_of(network: Network) -> LossOf:
 
 @pytest.fixture(scope="module")
 def states(references: References) -> State:
-    draw = jax.jit(sample_demonstration, static_argnums=(2, 3))
-    demonstration = draw(jax.random.key(1), references, ROWS, 0.2)
+    draw = jax.jit(sample_demonstration, static_argnums=(2, 3, 4, 5))
+    demonstration = draw(jax.random.key(1), references, ROWS, 0.2, "next", True)
     board = replace(demonstration.board, finished=jnp.arange(ROWS) >= ROWS - 2)
     return State(gather_tasks(references.tasks, demonstration.task_index), board)
 
@@ -148,6 +148,9 @@ def test_accuracy_counts_rows_whose_likeliest_action_is_the_target(
     chosen = batch._replace(policy=jax.nn.one_hot(targets, ACTIONS))
     (_, figures), _ = loss_of(plain, chosen)
     np.testing.assert_allclose(figures.policy_accuracy, 2 / 3, rtol=1e-6)
+    either = (jax.nn.one_hot(likeliest, ACTIONS) + jax.nn.one_hot(other, ACTIONS)) / 2
+    (_, figures), _ = loss_of(plain, batch._replace(policy=either))
+    np.testing.assert_allclose(figures.policy_accuracy, 1.0, rtol=1e-6)
 
 
 def test_targets_of_rows_that_do_not_count_change_nothing(

@@ -59,8 +59,9 @@ def params(learner: LearnerState) -> dict:
 
 
 @pytest.fixture(scope="module")
-def searched(references: References, predict: Predict, params: dict) -> Searched:
-    start = jax.jit(lambda key: sample_start(key, references, BATCH, 0.3, 0.2))(jax.random.key(2))
+def searched(references: References, alike: jax.Array, predict: Predict, params: dict) -> Searched:
+    draw = jax.jit(lambda key: sample_start(key, references, alike, BATCH, 0.3, 0.2))
+    start = draw(jax.random.key(2))
     left = np.array([1, 1, 2, 3, 8, 8])
     tasks = gather_tasks(references.tasks, start.task_index)
     tasks = replace(tasks, placement_limit=start.board.placed + left)

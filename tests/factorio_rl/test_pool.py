@@ -34,8 +34,8 @@ def test_pool_holds_the_configured_tasks(config: Config, pool: Pool) -> None:
     assert len(pool.solved) == len(pool.variants) == config.tasks.num_tasks
     for entry in pool.solved:
         assert not is_heldout(entry.spec)
-        assert entry.spec.target_item in config.tasks.recipes
-        assert len(entry.placements) <= entry.spec.placement_limit == config.env.placement_limit
+        assert entry.spec.family in config.tasks.families
+        assert len(entry.placements) <= entry.spec.placement_limit <= config.env.placement_limit
         assert len(entry.spec.blocked) <= config.tasks.max_blocked
         task_arrays(entry.spec, env_shape(config))
         assert score_rate(layout_of(entry.spec, entry.placements)) == entry.spec.target_rate

@@ -66,7 +66,7 @@ def test_same_settings_go_on_in_the_same_directory(directory: RunDirectory, conf
         ("env", {"placement_limit": 11}),
         ("env", {"growth_rule": False}),
         ("tasks", {"num_tasks": 5}),
-        ("tasks", {"recipes": ("pipe",)}),
+        ("tasks", {"families": ("pipe",)}),
         ("tasks", {"heldout": "other"}),
     ],
 )

@@ -151,14 +151,15 @@ def test_same_key_plays_the_same_chunk_bit_for_bit(
     run_chunk: RunChunk,
     learner: LearnerState,
     references: References,
+    alike: jax.Array,
     start: Callable[[int], ActorState],
 ) -> None:
     key = jax.random.fold_in(jax.random.key(7), 0)
-    again = run_chunk(learner.params, references, start(0), key)
+    again = run_chunk(learner.params, references, alike, start(2), key)
     jax.tree.map(
         np.testing.assert_array_equal, (played.actors[1], played.chunks[0]), jax.device_get(again)
     )
-    other = run_chunk(learner.params, references, start(0), jax.random.key(8))
+    other = run_chunk(learner.params, references, alike, start(2), jax.random.key(8))
     assert not np.array_equal(other[1].rows.board.entity, played.chunks[0].rows.board.entity)
 
 

@@ -29,11 +29,17 @@ def test_run_directory_is_named_after_the_config(config_path: Path) -> None:
 )
 def test_options_and_overrides_mix_in_any_order(config_path: Path, style: str) -> None:
     argv = ["--search.max-depth", "7", *style.format("here", "there").split()]
-    argv += ["--tasks.recipes", "pipe", "inserter", f"--config={config_path}", "--network.blocks=4"]
+    argv += [
+        "--tasks.families",
+        "pipe",
+        "inserter",
+        f"--config={config_path}",
+        "--network.blocks=4",
+    ]
     args = parse_train_args(argv)
     assert (args.run_dir, args.init_from) == (Path("here"), Path("there"))
     assert args.config.search.max_depth == 7
-    assert args.config.tasks.recipes == ("pipe", "inserter")
+    assert args.config.tasks.families == ("pipe", "inserter")
     assert args.config.network.blocks == 4
 
 

@@ -127,6 +127,14 @@ def test_run_leaves_reports_and_pictures(straight: Path) -> None:
     expected = {"untrained.json", "chunk-000000.json", "chunk-000004.json", "chunk-000006.json"}
     assert names == expected
     assert (straight / "layouts" / "heldout_sheet.png").stat().st_size > 10_000
+    assert (straight / "layouts" / "curriculum.png").stat().st_size > 2_000
+
+
+def test_training_lines_tell_the_success_of_each_family(straight: Path) -> None:
+    lines = [line for line in _lines(straight) if line["event"] == "train"]
+    families = _config().tasks.families
+    for name in ("empty_score", "empty_solved", "frontier"):
+        assert all(f"{name}_{family}" in line for family in families for line in lines)
 
 
 def test_init_from_starts_a_new_run_from_the_parameters_of_another(

@@ -7,9 +7,12 @@ layout a value came from; the targets of the tasks are the exact rates of their 
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from envs.layout import NORTH, SOUTH, WEST
 from envs.solved import Solved
 from envs.task_spec import BELT, INSERTER, MACHINE, Placement, Port, TaskSpec
+from envs.types import Board, board_placements
 from factorio_rl.selfplay import ActorState, Chunk
 
 PLACEMENT_LIMIT = 10
@@ -98,6 +101,15 @@ def make_variants(solved: list[Solved]) -> Variants:
         subset = tuple(position != 2 for position in range(length))
         made.append([(prefix, 0.1 * index), (subset, 0.1 * index + 0.05)])
     return made
+
+
+def kept_positions(solved: list[Solved], task: np.ndarray, board: Board) -> list[list[int]]:
+    """Which placements of its reference each board holds; fails on anything else."""
+    positions = []
+    for index, entity, rotation in zip(task, board.entity, board.rotation, strict=True):
+        order = {put: at for at, put in enumerate(solved[index].placements)}
+        positions.append(sorted(order[put] for put in board_placements(entity, rotation)))
+    return positions
 
 
 @dataclass(frozen=True)

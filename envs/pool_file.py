@@ -1,0 +1,209 @@
+"""A pool file: many solved tasks, compact, memory-mapped, hashed. Jax-free.
+
+One file: a line of JSON that says what is in it (`head -1 FILE`), padded with spaces, then records
+of fixed size (`pool_records`). The hash covers both. Opening a file reads it once to check the
+hash; tasks are then read from the mapping one by one.
+"""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from envs.errors import UserError
+from envs.pool_records import (
+    Names,
+    RecordShape,
+    pack,
+    unpack,
+    unpack_difficulty,
+    unpack_variants,
+)
+from envs.solved import Difficulty, Solved, Variant
+from envs.verifier import RULES_VERSION
+
+if TYPE_CHECKING:
+    from envs.generate import GeneratorSettings
+
+FORMAT = "factorio-rl-pool"
+
+FORMAT_VERSION = 1
+"""Raised by every change of the records or of what the manifest must hold."""
+
+ALIGNMENT = 64
+"""The records start at a multiple of so many bytes."""
+
+MAX_MANIFEST_BYTES = 1 << 20
+
+_CHUNK_BYTES = 1 << 20
+
+_ADVICE = "give a file that `python -m factorio_rl tasks build` wrote"
+
+
+class PoolFileError(UserError):
+    """A pool file that is missing, foreign, damaged or of another version, or cannot be written."""
+
+
+@dataclass(frozen=True)
+class PoolFile:
+    """An open pool file: a sequence of solved tasks on one grid.
+
+    Attributes:
+        path: where it lies.
+        manifest: the first line: format, format_version, generator_version, rules_version, count,
+            generator (settings), seed, families (tasks of each), names, shape, record_bytes,
+            sha256.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any]
+    _records: np.ndarray
+    _shape: RecordShape
+    _names: Names
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, index: int) -> Solved:
+        """Task number `index`. Raises IndexError."""
+        return unpack(self._records[index], self._shape, self._names)
+
+    def variants(self, index: int) -> list[Variant]:
+        """Incomplete layouts of a task: (kept placements, verified score) of each."""
+        return unpack_variants(self._records[index])
+
+    def difficulty(self, index: int) -> Difficulty:
+        """Figures of a task's reference."""
+        return unpack_difficulty(self._records[index])
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """(width, height) of all tasks, cells."""
+        return self._shape.width, self._shape.height
+
+
+def write_pool(
+    path: Path,
+    solved: Sequence[Solved],
+    variants: Sequence[Sequence[Variant]],
+    settings: "GeneratorSettings",
+    seed: int,
+) -> Mapping[str, Any]:
+    """Writes tasks of one grid, at least one, with as many variants each; returns the manifest.
+
+    The file appears whole or not at all. Raises PoolFileError where it cannot be written.
+    """
+    from envs.generate import GENERATOR_VERSION
+
+    records, shape, names = pack(solved, variants)
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "generator_version": GENERATOR_VERSION,
+        "rules_version": RULES_VERSION,
+        "count": len(solved),
+        "generator": asdict(settings),
+        "seed": seed,
+        "families": Counter(entry.spec.family for entry in solved),
+        "names": asdict(names),
+        "shape": asdict(shape),
+        "record_bytes": shape.dtype.itemsize,
+    }
+    # Through JSON once, so that it is what a reader gets.
+    manifest = json.loads(json.dumps(manifest))
+    data = records.view(np.uint8)
+    manifest["sha256"] = _sha256(manifest, [data])
+    line = json.dumps(manifest).encode()
+    _write(path, [line, b" " * (-(len(line) + 1) % ALIGNMENT), b"\n", data])
+    return manifest
+
+
+def open_pool(path: Path) -> PoolFile:
+    """The pool in a file, its hash checked.
+
+    Raises PoolFileError where the file is missing, no pool, of another version, cut off or changed.
+    """
+    try:
+        with path.open("rb") as file:
+            manifest = _read_manifest(path, file.readline(MAX_MANIFEST_BYTES))
+            offset = file.tell()
+            found_bytes = os.fstat(file.fileno()).st_size - offset
+            expected_bytes = manifest["count"] * manifest["record_bytes"]
+            if found_bytes != expected_bytes:
+                raise PoolFileError(
+                    f"{path} has {found_bytes:,} bytes of tasks, its first line says "
+                    f"{expected_bytes:,}: it was cut off or added to; copy or build it again"
+                )
+            found = _sha256(manifest, iter(lambda: file.read(_CHUNK_BYTES), b""))
+    except OSError as error:
+        raise PoolFileError(f"cannot read pool file {path}: {error.strerror}; {_ADVICE}") from None
+    if found != manifest["sha256"]:
+        raise PoolFileError(
+            f"{path} was changed: its SHA-256 is {found}, its first line says "
+            f"{manifest['sha256']}; copy or build it again"
+        )
+    shape = RecordShape(**manifest["shape"])
+    names = Names(**{key: tuple(value) for key, value in manifest["names"].items()})
+    records = np.memmap(path, shape.dtype, "r", offset, (manifest["count"],))
+    return PoolFile(path, manifest, records, shape, names)
+
+
+def is_pool_file(path: Path) -> bool:
+    """Whether a file begins as pool files do. Raises OSError where it cannot be read."""
+    start = json.dumps({"format": FORMAT})[:-1].encode()
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
+
+
+def _read_manifest(path: Path, line: bytes) -> dict[str, Any]:
+    """The manifest in the first line, of the versions that this program reads."""
+    try:
+        manifest = json.loads(line)
+        is_pool = manifest["format"] == FORMAT and line.endswith(b"\n")
+    except (ValueError, KeyError, TypeError):
+        is_pool = False
+    if not is_pool:
+        raise PoolFileError(f"{path} is no pool file; {_ADVICE}")
+    for field, known in (("format_version", FORMAT_VERSION), ("rules_version", RULES_VERSION)):
+        if manifest.get(field) != known:
+            raise PoolFileError(
+                f"pool file {path} has {field} {manifest.get(field)!r}, this program reads "
+                f"{known!r}; build it again: python -m factorio_rl tasks build"
+            )
+    counts = [manifest.get(field) for field in ("count", "record_bytes")]
+    if not all(type(count) is int and count > 0 for count in counts) or "sha256" not in manifest:
+        raise PoolFileError(f"the first line of {path} is damaged; copy or build it again")
+    return manifest
+
+
+def _sha256(manifest: Mapping[str, Any], records: Iterable[Any]) -> str:
+    """SHA-256 (hex) of the manifest without its hash, then of the bytes of the records."""
+    rest = {key: value for key, value in manifest.items() if key != "sha256"}
+    digest = hashlib.sha256(json.dumps(rest, sort_keys=True).encode())
+    for chunk in records:
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _write(path: Path, parts: Iterable[Any]) -> None:
+    """Writes a file by way of a neighbour that is renamed."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with fresh.open("wb") as file:
+            for part in parts:
+                file.write(part)
+        os.replace(fresh, path)
+    except OSError as error:
+        with suppress(OSError):
+            fresh.unlink()
+        raise PoolFileError(
+            f"cannot write pool file {path}: {error.strerror}; give a path in a folder that can "
+            "be written and has room"
+        ) from None

@@ -1,0 +1,52 @@
+"""`tasks validate`: what is wrong with a task file, task by task. Jax-free.
+
+In: a file. Out: lines on standard output, and exit code 2 if anything is wrong.
+"""
+
+from pathlib import Path
+
+from envs.errors import UserError
+from envs.labels import rate_text
+from envs.task_file import TaskEntry, read_entries
+from envs.task_problems import errors_of, problems
+from envs.task_spec import TaskSpec
+from factorio_rl.printing import counted
+
+MAX_LISTED = 40
+"""Most tasks without problems that are listed."""
+
+
+def validate(path: Path) -> int:
+    """Prints what is wrong with the tasks of a file; the exit code. Raises TaskFileError."""
+    entries = read_entries(path)
+    num_wrong = 0
+    for number, entry in enumerate(entries):
+        found = problems_of(entry)
+        num_wrong += bool(errors_of(found))
+        if found or number < MAX_LISTED:
+            print(f"task {entry.name}: {_in_short(entry.spec)}")
+        for message in found:
+            print(f"  {message}")
+    tasks = counted(len(entries), "task")
+    if num_wrong:
+        print(f"{path}: {num_wrong} of {tasks} cannot be used")
+        return UserError.exit_code
+    print(f"{path}: {tasks}, nothing is wrong")
+    return 0
+
+
+def problems_of(entry: TaskEntry) -> list[str]:
+    """Everything that is wrong with a task of a file, warnings last."""
+    return [*entry.faults, *(problems(entry.spec) if entry.spec is not None else [])]
+
+
+def _in_short(spec: TaskSpec | None) -> str:
+    """What a task asks for, defaults filled in."""
+    if spec is None:
+        return "cannot be read"
+    sources = sum(not port.is_sink for port in spec.ports)
+    return (
+        f"{spec.width} x {spec.height}, {len(spec.blocked)} blocked, {counted(sources, 'source')}, "
+        f"{rate_text(spec.target_rate)} of {spec.target_item}, at most {spec.placement_limit} "
+        "placements"
+    )
