@@ -20,9 +20,6 @@ MAX_ARMS = 3
 BELT_PICK_TICKS = 66
 """Ticks of one swing from a belt that stands; 64 to 72 occur (consequences of R35)."""
 
-FASTEST_PICK_TICKS = 56
-"""Fewer ticks than any swing from a belt takes; 60 is the least known (consequences of R35)."""
-
 SLACK = 1e-9
 """Rates this close, relatively, are the same."""
 
@@ -47,9 +44,9 @@ class ArmGroup:
     count: int = 1
     share: float = 1.0
 
-    def items_per_s(self, count: int, pick_ticks: int = BELT_PICK_TICKS) -> float:
+    def items_per_s(self, count: int) -> float:
         """Products per second that so many arms of the group can keep up with."""
-        ticks = CHEST_CYCLE_TICKS if self.giver is not None else pick_ticks
+        ticks = CHEST_CYCLE_TICKS if self.giver is not None else BELT_PICK_TICKS
         return count * TICKS_PER_S / ticks / self.share
 
 

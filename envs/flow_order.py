@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from envs.layout import DIRECTION_VECTORS
-from envs.random_draw import shuffled
+from envs.random_draw import below, shuffled
 from envs.task_spec import BELT, INSERTER, MACHINE, Placement, TaskSpec
 
 NO_FEEDER = -1
@@ -31,6 +31,23 @@ def feeders(spec: TaskSpec, placements: Sequence[Placement]) -> tuple[int, ...]:
         fed_by_port = number in graph.fed_by_ports
         found.append(NO_FEEDER if fed_by_port or not before else min(before))
     return tuple(found)
+
+
+def path_lengths(spec: TaskSpec, placements: Sequence[Placement]) -> tuple[int, ...]:
+    """For each placement how many lie on the longest way to it from a port, itself included.
+
+    A loop, which no flow order has, is gone round once.
+    """
+    givers = _Graph(spec, placements).givers
+    lengths: dict[int, int] = {}
+
+    def length(number: int) -> int:
+        if number not in lengths:
+            lengths[number] = 0
+            lengths[number] = 1 + max(map(length, givers[number]), default=0)
+        return lengths[number]
+
+    return tuple(map(length, range(len(placements))))
 
 
 def flow_order(
@@ -63,13 +80,21 @@ def flow_order(
         stack = shuffled(rng, graph.after_port(source.x, source.y))
         stack.sort(key=lambda number: _RANK[placements[number].kind])
         while stack:
-            number = stack.pop()
+            number = _pop(rng, stack, placements)
             if number in seen:
                 continue
             seen.add(number)
             order.append(number)
             stack += open_takers(number)
     return [placements[number] for number in order] if len(order) == len(placements) else None
+
+
+def _pop(rng: np.random.Generator, stack: list[int], placements: Sequence[Placement]) -> int:
+    """The next placement: the last of the stack, or any of the arms at its end."""
+    arms = 0
+    while arms < len(stack) and placements[stack[-1 - arms]].kind == INSERTER:
+        arms += 1
+    return stack.pop(-1 - below(rng, arms) if arms else -1)
 
 
 _RANK = {INSERTER: 0, BELT: 1, MACHINE: 2}

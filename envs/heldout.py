@@ -63,7 +63,7 @@ HELDOUT_SETS: dict[str, HeldoutDefinition] = {
         families=("gear", "cable", "pipe", "stick"),
         count=128,
         seed=8_000,
-        sha256="7699e9531d54e73c6df36470bbb07a793fc9d36e7c02ba89bc457f596dd75d28",
+        sha256="e230beee69349b1cdde901b9b6acb632f9e6bc149d525bc329533dfefb2cb7a5",
     ),
     "heldout-v1": HeldoutDefinition(
         width=12,
@@ -74,7 +74,7 @@ HELDOUT_SETS: dict[str, HeldoutDefinition] = {
         families=tuple(FAMILIES),
         count=20 * len(FAMILIES),
         seed=12_000,
-        sha256="6849fa4de81a6882748eb738d1910f77b6fce83d306384796063550f80baee7a",
+        sha256="e1b8a9bfbb3bec3d1ec860f6953e09f8d54150fe08bc0373dbda7ff5802942f2",
     ),
     "heldout-hard-v1": HeldoutDefinition(
         width=12,
@@ -85,7 +85,7 @@ HELDOUT_SETS: dict[str, HeldoutDefinition] = {
         families=tuple(name for name, family in FAMILIES.items() if len(family.recipes) > 1),
         count=192,
         seed=13_000,
-        sha256="04c00034ee3a91e8b8efca95c720a59d29c698899d1b9e323892d8fecdf9079d",
+        sha256="85ab559b256a82dce1820fd188f60c6331b6155206fc5976abe4ff845b728ba7",
     ),
 }
 """Known sets by name."""

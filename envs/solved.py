@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from envs.catalogue import RECIPES
-from envs.flow_order import NO_FEEDER, feeders
+from envs.flow_order import path_lengths
 from envs.task_spec import MACHINE, Placement, TaskSpec, spec_from_json, spec_to_json
 
 Variant = tuple[tuple[bool, ...], float]
@@ -47,9 +47,7 @@ class Difficulty:
 def difficulty(solved: Solved) -> Difficulty:
     """The figures of a reference."""
     placements = solved.placements
-    steps: list[int] = []
-    for feeder in feeders(solved.spec, placements):
-        steps.append(1 if feeder == NO_FEEDER else steps[feeder] + 1)
+    steps = path_lengths(solved.spec, placements)
     machines = sum(put.kind == MACHINE for put in placements)
     return Difficulty(len(placements), machines, recipe_depth(solved.spec), max(steps, default=0))
 

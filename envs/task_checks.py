@@ -70,7 +70,7 @@ def naming(spec: TaskSpec) -> Iterator[str]:
         yield f"target_item {spec.target_item!r} is no item; {nearest(spec.target_item, ITEMS)}"
     for port in spec.ports:
         for lane in dict.fromkeys(lanes_of(port)):
-            if lane not in ITEMS:
+            if lane not in ITEMS and not (port.is_sink and lane == spec.target_item):
                 yield f"{name_of(port)} has item {lane!r}, which is none; {nearest(lane, ITEMS)}"
         if port.is_sink and {port.left, port.right} != {spec.target_item}:
             got = " and ".join(dict.fromkeys(lanes_of(port))) or "no item"

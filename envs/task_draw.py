@@ -67,11 +67,14 @@ def draw_draft(
     width: int,
     height: int,
     family: Family,
+    counts: tuple[int, ...],
     min_blocked: int,
     max_blocked: int,
 ) -> Draft | None:
-    """A random task of a family, or None where two ports came too close to each other."""
-    counts = chosen(rng, family.machines)
+    """A random task of a family with so many machines per stage.
+
+    None where two ports came too close to each other.
+    """
     machines = tuple(slot for slot, count in enumerate(counts) for _ in range(count))
     sources = _draw_sources(rng, family)
     groups = draw_arm_counts(rng, family, machines, _connections(family, machines, sources))

@@ -223,7 +223,7 @@ def _read_port(fields: Fields, target_item: str) -> Port:
     by_lane = [key for key in ("left", "right") if key in fields.values]
     if "item" in fields.values and by_lane:
         fields.fault("item", f"either item, for both lanes, or {' and '.join(by_lane)}")
-    default = target_item if is_sink and not by_lane else None
+    default = (target_item or None) if is_sink and not by_lane else None
     both = _read_item(fields, "item", default)
     return Port(
         x=fields.number("x"),

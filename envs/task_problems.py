@@ -59,6 +59,7 @@ def _access(spec: TaskSpec, room: Room, demand: Demand | None) -> Iterator[str]:
             f"nothing can reach the {sink}: no cell behind or beside it is free; move it, turn it "
             "or free a cell"
         )
+        return
     useless = {port: _why_useless(spec, room, port) for port in sources_of(spec)}
     usable = {item for port, why in useless.items() if not why for item in lanes_of(port)}
     needed = set(demand.supplied) if demand else set().union(*map(lanes_of, useless))
@@ -66,6 +67,8 @@ def _access(spec: TaskSpec, room: Room, demand: Demand | None) -> Iterator[str]:
         if why:
             mark = "" if needed & {*lanes_of(port)} - usable else WARNING
             yield f"{mark}{why}; move it, turn it or free cells"
+        elif front(port) == (spec.sink.x, spec.sink.y):
+            yield f"{WARNING}the {name_of(port)} flows straight into the {sink}; turn one of them"
         elif front(port) not in room.free:
             yield (
                 f"{WARNING}the {name_of(port)} flows against {_standing(spec, *front(port))}: only "
@@ -74,10 +77,9 @@ def _access(spec: TaskSpec, room: Room, demand: Demand | None) -> Iterator[str]:
     wanted = len(demand.crafts) if demand else 1
     places = most_apart(room.sites, wanted)
     if places < wanted:
-        joined = "" if places else " on a way to the sink"
         yield (
-            f"there are {places} places for machines{joined} ({MACHINE_SIZE}x{MACHINE_SIZE} free "
-            f"cells and two more beside them for inserters), at least {wanted} needed; block "
+            f"machines find {places} places on a way to the sink ({MACHINE_SIZE}x{MACHINE_SIZE} "
+            f"free cells and two more beside them for inserters) and need {wanted} or more; block "
             "fewer cells, move ports or enlarge the grid"
         )
 

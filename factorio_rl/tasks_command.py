@@ -22,37 +22,35 @@ def add_parser(commands: Any) -> None:
 
 def _add_build(actions: Any) -> None:
     from envs.families import FAMILIES, LARGE_MULTIPLE
+    from envs.layout import DEFAULT_SIZE
     from envs.task_checks import MAX_SIDE, MIN_SIDE
 
     side = _whole_number(MIN_SIDE, MAX_SIDE)
     parser = actions.add_parser(
-        "build",
-        help="make solved training tasks and write them to a pool file",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        "build", help="make solved training tasks and write them to a pool file"
     )
     parser.set_defaults(run=_build)
     parser.add_argument("--out", type=Path, required=True, help="pool file to write")
     parser.add_argument(
-        "--families", nargs="+", metavar="NAME", default=list(FAMILIES), help="in equal numbers"
+        "--families",
+        nargs="+",
+        metavar="NAME",
+        default=tuple(FAMILIES),
+        help=f"in equal numbers; default: all, which are {', '.join(FAMILIES)}",
     )
-    parser.add_argument("--num-tasks", type=_whole_number(1, 10_000_000), default=4096)
-    parser.add_argument("--seed", type=_whole_number(0, 2**32 - 1), default=0)
-    parser.add_argument("--width", type=side, default=12, help="of the grid, cells")
-    parser.add_argument("--height", type=side, default=12, help="of the grid, cells")
+    for name, kind, default, what in (
+        ("--num-tasks", _whole_number(1, 10_000_000), 4096, "how many"),
+        ("--seed", _whole_number(0, 2**32 - 1), 0, "of the random draws"),
+        ("--width", side, DEFAULT_SIZE, "of the grid, cells"),
+        ("--height", side, DEFAULT_SIZE, "of the grid, cells"),
+        ("--max-blocked", _whole_number(0, MAX_SIDE**2), 6, "most blocked cells of a task"),
+        ("--placement-limit", _whole_number(1, 999), LARGE_MULTIPLE, "or the family's, if lower"),
+    ):
+        parser.add_argument(
+            name, type=kind, metavar="N", default=default, help=f"{what}; default {default}"
+        )
     parser.add_argument(
-        "--max-blocked", type=_whole_number(0, MAX_SIDE**2), default=6, help="blocked cells"
-    )
-    parser.add_argument(
-        "--placement-limit",
-        type=_whole_number(1, 999),
-        default=LARGE_MULTIPLE,
-        help="of an episode; a family's own limit may be lower",
-    )
-    parser.add_argument(
-        "--workers",
-        type=_whole_number(1, 256),
-        default=argparse.SUPPRESS,
-        help="processes; one for each core that may be used by default",
+        "--workers", type=_whole_number(1, 256), metavar="N", help="processes; default: one a core"
     )
 
 
@@ -65,11 +63,16 @@ def _add_show(actions: Any) -> None:
     parser.add_argument(
         "--num-tasks",
         type=_whole_number(1, 400),
+        metavar="N",
         default=DEFAULT_SHOWN,
         help=f"how many; default {DEFAULT_SHOWN}",
     )
     parser.add_argument(
-        "--first", type=_whole_number(0, 10_000_000), default=0, help="leave out so many before"
+        "--first",
+        type=_whole_number(0, 10_000_000),
+        metavar="N",
+        default=0,
+        help="leave out so many before; default 0",
     )
 
 
@@ -102,7 +105,7 @@ def _build(options: argparse.Namespace) -> int:
         options.placement_limit,
         options.max_blocked,
     )
-    workers = getattr(options, "workers", num_threads())
+    workers = options.workers or num_threads()
     return build(options.out, settings, options.seed, options.num_tasks, workers)
 
 

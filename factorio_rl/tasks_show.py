@@ -152,7 +152,7 @@ def _print_table(shown: Sequence[Shown], about: str) -> None:
             found = difficulty(Solved(spec, task.placements))
             values = (found.placements, found.machines, found.depth, found.path_length)
             figures = [str(value) for value in values]
-        rate = f"{float(spec.target_rate):.4g} ({spec.target_rate})"
+        rate = rate_text(spec.target_rate).replace(" items/s", "")
         limits = (str(spec.placement_limit), str(len(spec.blocked)))
         table.add_row(task.name, spec.family, short_name(spec.target_item), rate, *figures, *limits)
     with printing() as console:

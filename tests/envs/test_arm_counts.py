@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from envs.arm_counts import FASTEST_PICK_TICKS, ArmGroup, draw_arm_counts
+from envs.arm_counts import ArmGroup, draw_arm_counts
 from envs.families import FAMILIES
 
 PLATE, COPPER, CABLE, GEAR = "iron-plate", "copper-plate", "copper-cable", "iron-gear-wheel"
@@ -114,5 +114,4 @@ def test_slow_machines_need_one_arm_each() -> None:
 def test_arms_between_machines_swing_at_their_own_pace() -> None:
     from_belt, from_machine = into(0, 0, PLATE), between(0, 1, GEAR)
     assert from_belt.items_per_s(2) == pytest.approx(2 * 60 / 66)
-    assert from_belt.items_per_s(1, FASTEST_PICK_TICKS) == pytest.approx(60 / 56)
-    assert from_machine.items_per_s(1, FASTEST_PICK_TICKS) == pytest.approx(60 / 70)
+    assert from_machine.items_per_s(1) == pytest.approx(60 / 70)

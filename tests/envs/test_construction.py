@@ -4,13 +4,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from random_drafts import random_draft
 
 from envs.arm_counts import ArmGroup
 from envs.construction import construct
 from envs.families import FAMILIES, Family
 from envs.layout import DIRECTION_VECTORS, EAST, NORTH
 from envs.routing import Raster
-from envs.task_draw import Draft, draw_draft
+from envs.task_draw import Draft
 from envs.task_spec import BELT, INSERTER, MACHINE, Placement, Port
 
 WIDTH, HEIGHT = 12, 11
@@ -26,7 +27,7 @@ def references(name: str) -> list[tuple[Draft, list[Placement]]]:
     raster = Raster(WIDTH, HEIGHT)
     found = []
     while len(found) < REFERENCES:
-        draft = draw_draft(rng, WIDTH, HEIGHT, FAMILIES[name], 0, 3)
+        draft = random_draft(rng, WIDTH, HEIGHT, FAMILIES[name], 0, 3)
         if draft is None:
             continue
         tries = (construct(rng, raster, draft) for _ in range(TRIES_PER_DRAFT))

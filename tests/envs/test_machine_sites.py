@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from random_drafts import random_draft
 
 from envs.arm_counts import ArmGroup
 from envs.families import FAMILIES, Family
 from envs.layout import EAST, NORTH, WEST
 from envs.machine_sites import Sites, Slot, body, draw_sites
 from envs.routing import Raster
-from envs.task_draw import Draft, draw_draft
+from envs.task_draw import Draft
 from envs.task_spec import Port
 
 RASTER = Raster(12, 11)
@@ -29,7 +30,7 @@ def found_sites(family: Family, wanted: int = 12) -> list[tuple[Draft, Sites, by
     rng = np.random.default_rng(1)
     found = []
     for _ in range(800):
-        draft = draw_draft(rng, 12, 11, family, 0, 4)
+        draft = random_draft(rng, 12, 11, family, 0, 4)
         if draft is None:
             continue
         solid, ports = solid_of(draft, RASTER)

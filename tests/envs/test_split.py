@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from random_drafts import random_draft
 
 from envs.families import FAMILIES
 from envs.geometry import NUM_SYMMETRIES, transform_spec
@@ -21,7 +22,6 @@ from envs.split import (
     is_heldout,
     stratum,
 )
-from envs.task_draw import draw_draft
 from envs.task_spec import Port, TaskSpec
 
 SOURCE = Port(0, 1, EAST, False, "iron-plate", None)
@@ -44,7 +44,7 @@ def specs_of(name: str, amount: int) -> Iterator[TaskSpec]:
     family = FAMILIES[name]
     rng = np.random.default_rng(3)
     for _ in range(amount):
-        draft = draw_draft(rng, 12, 12, family, 0, 6)
+        draft = random_draft(rng, 12, 12, family, 0, 6)
         if draft is not None:
             yield replace(
                 SPEC,

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from random_drafts import random_draft
 
 from envs.catalogue import RECIPES
 from envs.families import FAMILIES, MAX_SOURCES, Family, Link
 from envs.layout import DIRECTION_VECTORS
-from envs.task_draw import Draft, draw_draft
+from envs.task_draw import Draft
 
 WIDTH, HEIGHT = 12, 11
 PLATE = "iron-plate"
@@ -18,7 +19,7 @@ every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES
 def drafts(family: Family, amount: int = 120, min_blocked: int = 0, max_blocked: int = 3):
     rng = np.random.default_rng(0)
     drawn = [
-        draw_draft(rng, WIDTH, HEIGHT, family, min_blocked, max_blocked) for _ in range(amount)
+        random_draft(rng, WIDTH, HEIGHT, family, min_blocked, max_blocked) for _ in range(amount)
     ]
     found = [draft for draft in drawn if draft is not None]
     assert len(found) > amount / 2
@@ -152,7 +153,7 @@ def test_blocked_cells_take_every_number_within_the_limits() -> None:
     assert blocked_amounts(drafts(pipe, 120, 2, 5)) == {2, 3, 4, 5}
     assert blocked_amounts(drafts(pipe, 120, 4, 4)) == {4}
     rng = np.random.default_rng(0)
-    full = [draw_draft(rng, 4, 3, pipe, 40, 40) for _ in range(20)]
+    full = [random_draft(rng, 4, 3, pipe, 40, 40) for _ in range(20)]
     # Everything but two ports and the cell that the source flows into.
     assert blocked_amounts([draft for draft in full if draft is not None]) == {9}
 
@@ -181,5 +182,5 @@ def test_stages_that_use_the_same_item_share_a_source_or_have_their_own() -> Non
 
 def test_ports_that_come_too_close_give_no_draft() -> None:
     rng = np.random.default_rng(0)
-    drawn = [draw_draft(rng, 2, 2, FAMILIES["circuit"], 0, 0) for _ in range(60)]
+    drawn = [random_draft(rng, 2, 2, FAMILIES["circuit"], 0, 0) for _ in range(60)]
     assert None in drawn
