@@ -1,19 +1,19 @@
 """What a user could do instead of training: planners beside the agent, all through the verifier.
 
-    python -m benchmarks.baselines --task-set heldout-v1 --num-tasks 108 --run-dir runs/x --calls 100
+    python -m benchmarks.baselines --num-tasks 108 --run-dir runs/x --calls 100 1000
 
 Flow: task set -> agent (played here or from reports) -> planners from empty, under budgets ->
-table and `docs/results/NAME.json`, written anew after every method. Every planner runs (a) with as
-many calls of the verifier per task as the agent makes attempts, (b) with as many seconds per task as
-the agent takes, and (c) with the further budgets that `--calls` and `--seconds` name. A planner works
-on one core per task; seconds of the agent are its batch's wall time over the number of tasks.
+table and `docs/results/NAME.json`, written anew after every method. Every planner runs (a) with
+as many calls of the verifier per task as the agent makes attempts, (b) with as many seconds per
+task as the agent takes, and (c) with the further budgets that `--calls` and `--seconds` name. A
+planner works on one core per task; seconds of the agent are its batch's wall time over the
+number of tasks.
 
-Rows hold means per task: `verifier_calls`, `looks` (layouts that a planner judged by item flow alone,
-since nothing can arrive or the working parts are known) and `seconds`. A solved task ends its
-search. `reference` is the layout that the generator took the target from: it scores 1 by
-construction and is there to show that the tasks can be solved. Not run: the trained denoiser of the
-factorion wheel, since it pins a torch of its own and cannot express ports with two items, inner
-ports or obstacles.
+Rows hold means per task: `verifier_calls`, `looks` (layouts that a planner judged by item flow
+alone, since nothing can arrive or the working parts are known) and `seconds`. A solved task ends
+its search. `reference` is the layout that the generator took the target from: it scores 1 by
+construction and shows that the tasks can be solved. Not run: the trained denoiser of the
+factorion wheel, since it pins a torch of its own and knows other tasks than these.
 """
 
 import argparse

@@ -124,7 +124,7 @@ def _print_summary(pool: PoolFile, took_s: float, workers: int) -> None:
             "table has the means of the references"
         )
         console.print(
-            f"wrote {pool.path}: {size / 1e6:.1f} MB, {pool.manifest['record_bytes']} bytes a "
+            f"wrote {pool.path}: {size / 1000:,.0f} kB, {pool.manifest['record_bytes']} bytes a "
             f"task, SHA-256 {pool.manifest['sha256']}",
             soft_wrap=True,
         )

@@ -10,7 +10,8 @@ from benchmarks.planners.site import Plan
 HOTTEST, COLDEST = 1.0, 0.1
 """Temperatures in pieces, at the start and at the end."""
 
-GUIDED = 0.3
+GUIDED = 0.6
+RESTART = 10**9
 PIECES_PER_SCORE = 20.0
 """Pieces that outweigh a whole score; a layout of score 0 never costs less than one above 0."""
 
@@ -20,9 +21,10 @@ STUCK = 0.5
 
 def search(judge: Judge, rng: Random) -> None:
     """Anneals until the budget is spent."""
-    plan: Plan = ()
-    energy = _energy(judge.judge(plan))
+    plan, energy, began = (), _energy(judge.judge(())), judge.looks
     while not judge.done:
+        if energy > 0 and judge.looks - began > RESTART:
+            plan, energy, began = (), _energy(judge.judge(())), judge.looks
         temperature = HOTTEST * (COLDEST / HOTTEST) ** judge.spent if energy <= 0 else GUIDED
         changed = mutate(judge.site, plan, rng)
         risen = _energy(judge.judge(changed)) - energy

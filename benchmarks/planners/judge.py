@@ -27,7 +27,7 @@ class Budget:
 
     Attributes:
         calls: calls of the exact verifier.
-        seconds: wall time.
+        seconds: wall time; what is judged later does not count.
     """
 
     calls: int | None = None
@@ -111,7 +111,7 @@ class Judge:
         return Judged(float(min(Fraction(1), share)), 0.0)
 
     def _keep(self, plan: Plan, judged: Judged, rate: Fraction | None) -> Judged:
-        if judged > self.best:
+        if judged > self.best and not self._late:
             self.best, self.best_plan, self._best_rate = judged, plan, rate
         return judged
 
@@ -119,6 +119,11 @@ class Judge:
     def seconds(self) -> float:
         """Wall time so far."""
         return time.perf_counter() - self._start
+
+    @property
+    def _late(self) -> bool:
+        """Whether the time was over before the last layout was judged."""
+        return self._budget.seconds is not None and self.seconds > self._budget.seconds
 
     @property
     def spent(self) -> float:
