@@ -6,6 +6,7 @@ that a finished run prints.
 
 import json
 from collections.abc import Sequence
+from math import gcd
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,7 @@ def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluatio
     are removed where nothing is solved.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    # Odd, since sets list their families in turn: an even step would show some of them only.
-    step = len(specs) // SHEET_TASKS | 1
-    shown = range(0, len(specs), step)[:SHEET_TASKS]
-    tiles = [_picture(specs[index], evaluation, index) for index in shown]
+    tiles = [_picture(specs[index], evaluation, index) for index in tasks_on_sheet(specs)]
     render_sheet(tiles, SHEET_COLUMNS).save(folder / "heldout_sheet.png")
     solved = [index for index, outcome in enumerate(evaluation.outcomes) if outcome.solved]
     if not solved:
@@ -65,6 +63,15 @@ def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluatio
     text = render_text(layout, specs[best].blocked, _built(evaluation, best))
     (folder / "best.txt").write_text(text + "\n", encoding="utf-8")
     (folder / "best.json").write_text(json.dumps(layout_to_json(layout)) + "\n", encoding="utf-8")
+
+
+def tasks_on_sheet(specs: Sequence[TaskSpec]) -> list[int]:
+    """Up to SHEET_TASKS tasks spread over a set that lists its families in turn."""
+    step = max(1, len(specs) // SHEET_TASKS)
+    # A step that shares a divisor with the number of families would show some of them only.
+    while gcd(step, len({spec.family for spec in specs})) > 1:
+        step += 1
+    return [number * step % len(specs) for number in range(min(SHEET_TASKS, len(specs)))]
 
 
 def evaluation_fields(report: dict[str, Any]) -> dict[str, float]:
@@ -100,7 +107,7 @@ def _picture(spec: TaskSpec, evaluation: Evaluation, index: int) -> Image.Image:
     return render_png(
         layout_of(spec, evaluation.layouts[index]),
         blocked=spec.blocked,
-        title=f"{spec.target_item}: wanted {rate_text(spec.target_rate)}",
+        title=f"{spec.family}: wanted {rate_text(spec.target_rate)}",
         caption=_built(evaluation, index),
     )
 

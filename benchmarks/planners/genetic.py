@@ -1,4 +1,10 @@
-"""A genetic search over sets of placements: tournaments, crossover by region, elitism."""
+"""A genetic search over sets of placements: tournaments, crossover by region, elitism.
+
+Tried on 14 training tasks of as many multi-stage families on 12x12, mean score after 1,000 calls.
+Population 12, 24, 48 with crossover 0.3 and tournaments of 3: 0.42, 0.52, 0.59. Then, with 48,
+crossover 0.1, 0.6, 0.9: 0.57, 0.69, 0.63; with 0.6, tournaments of 2, 6: 0.55, 0.46. With so
+few tasks differences below 0.1 are chance.
+"""
 
 from random import Random
 
@@ -7,10 +13,10 @@ from benchmarks.planners.moves import lay, mutate
 from benchmarks.planners.random_legal import random_plan
 from benchmarks.planners.site import Plan, Site, buildable
 
-POPULATION = 24
+POPULATION = 48
 ELITE = 2
 TOURNAMENT = 3
-CROSSOVER_CHANCE = 0.3
+CROSSOVER_CHANCE = 0.6
 
 Member = tuple[Judged, Plan]
 

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from tiny_setup import PLACEMENT_LIMIT
 
+from envs.heldout import load_heldout
 from envs.solved import Solved
+from envs.split import in_heldout_stratum
 from envs.types import TaskShapeError, board_placements
 from factorio_rl import evaluation as evaluation_module
 from factorio_rl.config import Config
@@ -74,6 +76,7 @@ def test_report_has_exactly_the_documented_fields(report: dict) -> None:
         "n",
         "raw_policy",
         "by_family",
+        "by_split",
         "tasks",
     }
     assert {"score", "functional"} <= set(report["raw_policy"])
@@ -106,6 +109,20 @@ def test_families_make_up_the_whole(report: dict) -> None:
         total = sum(family["n"] * family[name] for family in families.values())
         assert total / report["n"] == pytest.approx(report[name])
     assert families["pipes"] == {"n": 2, "score": 0.75, "solved": 0.5, "functional": 1.0}
+
+
+def test_tasks_of_held_out_strata_are_reported_apart() -> None:
+    specs = [solved.spec for solved in load_heldout("quickstart").tasks[:40]]
+    unseen = [in_heldout_stratum(spec) for spec in specs]
+    assert 0 < sum(unseen) < len(specs)
+    outcomes = [
+        Outcome(spec.target_rate * held, spec.target_rate)
+        for spec, held in zip(specs, unseen, strict=True)
+    ]
+    by_split = make_report("quickstart", specs, outcomes, outcomes)["by_split"]
+    assert by_split["stratum"] == {"n": sum(unseen), "score": 1, "solved": 1, "functional": 1}
+    seen = len(specs) - sum(unseen)
+    assert by_split["geometry"] == {"n": seen, "score": 0, "solved": 0, "functional": 0}
 
 
 def test_rates_and_targets_of_tasks_are_exact(report: dict) -> None:
