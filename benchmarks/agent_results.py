@@ -7,7 +7,7 @@ and with the verifier, divided by the number of tasks.
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,25 +68,32 @@ def read_report(path: Path, task_set: str) -> dict[str, Any]:
 
 
 def reported_results(
-    report: dict[str, Any], indices: Sequence[int], attempts: int, seconds: float | None
+    report: dict[str, Any],
+    tasks: Mapping[int, Solved],
+    attempts: int,
+    seconds: float | None,
 ) -> list[TaskResult]:
-    """Results on the tasks at these places of the set. Raises ReportError where some are missing.
+    """Results on some tasks of the set. Raises ReportError where it does not hold them.
 
     Args:
+        tasks: by their places in the set.
         attempts: finished layouts per task, each a call of the verifier.
         seconds: per task.
     """
-    rates = {entry["id"]: entry["rate"] for entry in report["tasks"]}
-    wanted = [f"{report['task_set']}/{index}" for index in indices]
-    missing = [name for name in wanted if name not in rates]
-    if missing:
-        raise ReportError(
-            f"the report has {len(rates)} tasks and lacks {missing[0]}; evaluate on the whole set"
-        )
-    return [
-        TaskResult(None if rates[name] is None else Fraction(rates[name]), attempts, None, seconds)
-        for name in wanted
-    ]
+    entries = {entry["id"]: entry for entry in report["tasks"]}
+    results = []
+    for index, task in tasks.items():
+        name = f"{report['task_set']}/{index}"
+        entry = entries.get(name)
+        if entry is None or Fraction(entry["target"]) != task.spec.target_rate:
+            fault = "lacks" if entry is None else "has another target for"
+            raise ReportError(
+                f"the report has {len(entries)} tasks and {fault} {name}; "
+                "evaluate anew on the whole set"
+            )
+        rate = None if entry["rate"] is None else Fraction(entry["rate"])
+        results.append(TaskResult(rate, attempts, None, seconds))
+    return results
 
 
 def play_run(path: Path, tasks: Sequence[Solved]) -> Played:

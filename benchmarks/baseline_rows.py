@@ -135,8 +135,8 @@ def budget_text(row: Row) -> str:
     """A row's budget in words."""
     calls, seconds = row["budget_calls"], row["budget_seconds"]
     if calls is None and seconds is None:
-        return f"{row['attempts']} attempts" if row["attempts"] else ""
-    parts = [] if calls is None else [f"{calls} calls"]
+        return f"attempts: {row['attempts']}" if row["attempts"] else ""
+    parts = [] if calls is None else [f"calls: {calls}"]
     return ", ".join(parts if seconds is None else [*parts, f"{seconds:.3g} s"])
 
 

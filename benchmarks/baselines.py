@@ -76,12 +76,13 @@ def agent_rows(
         ]
     rows = []
     attempts, seconds = options.attempts, options.agent_seconds
+    placed = dict(zip(indices, tasks, strict=True))
     for method, path in (("agent", options.agent_report), ("untrained", options.untrained_report)):
         if path is None:
             continue
         report = read_report(path, name)
-        results = reported_results(report, indices, attempts, seconds)
-        described = Method(method, None, report["num_simulations"], attempts)
+        results = reported_results(report, placed, attempts, seconds)
+        described = Method(method, None, report.get("num_simulations"), attempts)
         rows += make_rows(described, name, tasks, results)
         if method == "agent":
             raw = Method("raw_policy", None, None, 1)
@@ -95,7 +96,8 @@ def budgets(options: argparse.Namespace, rows: Sequence[Row]) -> list[Budget]:
     calls, seconds = list(options.calls), list(options.seconds)
     if agent is not None:
         calls.insert(0, agent["attempts"])
-        seconds = seconds if agent["seconds"] is None else [agent["seconds"], *seconds]
+        if agent["seconds"] is not None:
+            seconds.insert(0, float(f"{agent['seconds']:.3g}"))
     found = [Budget(calls=count) for count in dict.fromkeys(calls)]
     found += [Budget(seconds=count) for count in dict.fromkeys(seconds)]
     if not found:

@@ -6,13 +6,14 @@ when all inputs of a machine stand, what comes after it. Every prefix of it is l
 growth rule, since a placement touches what feeds it. Jax-free.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from envs.layout import DIRECTION_VECTORS
+from envs.item_flow import item_flow
 from envs.random_draw import below, shuffled
-from envs.task_spec import BELT, INSERTER, MACHINE, Placement, TaskSpec
+from envs.task_spec import BELT, INSERTER, MACHINE, Placement, TaskSpec, layout_of
 
 NO_FEEDER = -1
 """Feeder of a placement that a port feeds, or nothing does."""
@@ -24,12 +25,12 @@ def feeders(spec: TaskSpec, placements: Sequence[Placement]) -> tuple[int, ...]:
     A belt is fed by the belt or arm that hands to it, an arm by what stands on its pickup cell,
     a machine by the first arm that drops into it; NO_FEEDER where a port or nothing does.
     """
-    graph = _Graph(spec, placements)
+    graph = _graph(spec, placements)
+    fed_by_ports = {number for takers in graph.of_sources for number in takers}
     found = []
     for number in range(len(placements)):
         before = [giver for giver in graph.givers[number] if giver < number]
-        fed_by_port = number in graph.fed_by_ports
-        found.append(NO_FEEDER if fed_by_port or not before else min(before))
+        found.append(NO_FEEDER if number in fed_by_ports or not before else min(before))
     return tuple(found)
 
 
@@ -38,7 +39,7 @@ def path_lengths(spec: TaskSpec, placements: Sequence[Placement]) -> tuple[int, 
 
     A loop, which no flow order has, is gone round once.
     """
-    givers = _Graph(spec, placements).givers
+    givers = _graph(spec, placements).givers
     lengths: dict[int, int] = {}
 
     def length(number: int) -> int:
@@ -54,7 +55,7 @@ def flow_order(
     rng: np.random.Generator, spec: TaskSpec, placements: Sequence[Placement]
 ) -> list[Placement] | None:
     """The placements in a random flow order; None where one of them is never fed."""
-    graph = _Graph(spec, placements)
+    graph = _graph(spec, placements)
     # Arms into a machine that still have to stand before anything leaves it.
     inputs_left = [
         len(givers) if put.kind == MACHINE else 0
@@ -76,9 +77,9 @@ def flow_order(
         ranked = shuffled(rng, [taker for taker in ready if taker not in seen])
         return sorted(ranked, key=lambda taker: _RANK[placements[taker].kind])
 
-    for source in shuffled(rng, [port for port in spec.ports if not port.is_sink]):
-        stack = shuffled(rng, graph.after_port(source.x, source.y))
-        stack.sort(key=lambda number: _RANK[placements[number].kind])
+    for takers in shuffled(rng, graph.of_sources):
+        stack = shuffled(rng, sorted(takers, key=lambda taker: _RANK[placements[taker].kind]))
+        stack.sort(key=lambda taker: _RANK[placements[taker].kind])
         while stack:
             number = _pop(rng, stack, placements)
             if number in seen:
@@ -101,64 +102,27 @@ _RANK = {INSERTER: 0, BELT: 1, MACHINE: 2}
 """A machine follows its arm at once, a belt is laid to its end before arms take from it."""
 
 
-class _Graph:
-    """Who hands items to whom among placements and ports."""
+class _Graph(NamedTuple):
+    """Who hands items to whom among placements; what each source feeds."""
 
-    def __init__(self, spec: TaskSpec, placements: Sequence[Placement]) -> None:
-        self._placements = placements
-        self._at = {cell: number for number, put in enumerate(placements) for cell in put.cells()}
-        self._sources = {
-            (port.x, port.y): port.direction for port in spec.ports if not port.is_sink
-        }
-        self.takers: list[list[int]] = [[] for _ in placements]
-        self.givers: list[list[int]] = [[] for _ in placements]
-        self.fed_by_ports: set[int] = set()
-        for number, put in enumerate(placements):
-            for cell, taker in self._hands_on(number, put):
-                giver = self._at.get(cell)
-                if giver is not None:
-                    self.takers[giver].append(taker)
-                    self.givers[taker].append(giver)
-                elif cell in self._sources:
-                    self.fed_by_ports.add(taker)
-        for (x, y), direction in self._sources.items():
-            ahead = self._belt_ahead(x, y, direction)
-            if ahead is not None:
-                self.fed_by_ports.add(ahead)
-
-    def after_port(self, x: int, y: int) -> list[int]:
-        """Placements that a source port feeds."""
-        arms = [
-            number
-            for number, put in enumerate(self._placements)
-            if put.kind == INSERTER and _ends(put)[0] == (x, y)
-        ]
-        ahead = self._belt_ahead(x, y, self._sources[x, y])
-        return arms if ahead is None else [*arms, ahead]
-
-    def _hands_on(self, number: int, put: Placement) -> Iterator[tuple[tuple[int, int], int]]:
-        """(cell of the giver, taker) of each hand-over that a belt or arm makes."""
-        if put.kind == BELT:
-            ahead = self._belt_ahead(put.x, put.y, put.rotation)
-            if ahead is not None:
-                yield (put.x, put.y), ahead
-        elif put.kind == INSERTER:
-            pickup, drop = _ends(put)
-            yield pickup, number
-            taker = self._at.get(drop)
-            if taker is not None and self._placements[taker].kind != INSERTER:
-                yield (put.x, put.y), taker
-
-    def _belt_ahead(self, x: int, y: int, direction: int) -> int | None:
-        """The placed belt that a belt flows into; not one that faces it (R9)."""
-        dx, dy = DIRECTION_VECTORS[direction]
-        ahead = self._at.get((x + dx, y + dy))
-        if ahead is None or self._placements[ahead].kind != BELT:
-            return None
-        return None if self._placements[ahead].rotation == (direction + 2) % 4 else ahead
+    takers: list[list[int]]
+    givers: list[list[int]]
+    of_sources: list[list[int]]
 
 
-def _ends(arm: Placement) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(pickup cell, drop cell) of an arm."""
-    dx, dy = DIRECTION_VECTORS[arm.rotation]
-    return (arm.x - dx, arm.y - dy), (arm.x + dx, arm.y + dy)
+def _graph(spec: TaskSpec, placements: Sequence[Placement]) -> _Graph:
+    flow = item_flow(layout_of(spec, placements).entities)
+    first = len(spec.ports)
+
+    def numbers(entities: Sequence[int]) -> list[int]:
+        return [entity - first for entity in entities if entity >= first]
+
+    return _Graph(
+        takers=[numbers(after) for after in flow.after[first:]],
+        givers=[numbers(before) for before in flow.before[first:]],
+        of_sources=[
+            numbers(after)
+            for port, after in zip(spec.ports, flow.after[:first], strict=True)
+            if not port.is_sink
+        ],
+    )

@@ -33,7 +33,10 @@ def report(tmp_path):
         "n": 8,
         "num_simulations": 16,
         "raw_policy": {"score": 0.25, "solved": 0.0, "functional": 0.5},
-        "tasks": [{"id": f"quickstart/{i}", "rate": rate} for i, rate in enumerate(rates)],
+        "tasks": [
+            {"id": f"quickstart/{index}", "rate": rate, "target": str(target)}
+            for index, (rate, target) in enumerate(zip(rates, targets, strict=True))
+        ],
     }
     path = tmp_path / "report.json"
     path.write_text(json.dumps(content))
@@ -66,13 +69,15 @@ def test_rows_hold_means_of_all_tasks_and_of_each_family() -> None:
 
 def test_a_report_gives_results_of_the_chosen_tasks(report) -> None:
     content = read_report(report, "quickstart")
-    found = reported_results(content, [0, 7], 4, 0.1)
+    found = reported_results(content, {0: TASKS[0], 7: TASKS[7]}, 4, 0.1)
     assert found == [
         TaskResult(None, 4, None, 0.1),
         TaskResult(TASKS[7].spec.target_rate, 4, None, 0.1),
     ]
     with pytest.raises(ReportError, match="lacks quickstart/8"):
-        reported_results(content, [0, 8], 4, 0.1)
+        reported_results(content, {8: TASKS[8]}, 4, 0.1)
+    with pytest.raises(ReportError, match="another target for quickstart/0"):
+        reported_results(content, {0: TASKS[1]}, 4, 0.1)
     with pytest.raises(ReportError, match="on quickstart, not on heldout-v1"):
         read_report(report, "heldout-v1")
 
