@@ -101,6 +101,14 @@ class _Parser(argparse.ArgumentParser):
         raise UserError(f"{message}; see {self.prog} --help")
 
 
+class _Version(argparse.Action):
+    """Looks the versions up when they are asked for, so that other commands start sooner."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(_versions())
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m factorio_rl",
@@ -108,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         "Training: train.py --help",
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=_versions())
+    parser.add_argument("--version", action=_Version, nargs=0, help="print versions and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     evaluate = commands.add_parser("evaluate", help="score a trained agent on held-out tasks")
@@ -127,7 +135,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _versions() -> str:
+    from envs.generate import GENERATOR_VERSION
     from envs.heldout import HELDOUT_SETS, RULES_VERSION
+    from envs.pool_file import FORMAT_VERSION
 
-    sets = [f"heldout-{name} {entry.sha256[:12]}" for name, entry in HELDOUT_SETS.items()]
-    return "\n".join([f"factorio-rl {__version__}", f"rules {RULES_VERSION}", *sets])
+    sets = [f"task set {name} {entry.sha256[:12]}" for name, entry in HELDOUT_SETS.items()]
+    versions = [f"factorio-rl {__version__}", f"rules {RULES_VERSION}"]
+    return "\n".join(
+        [*versions, f"generator {GENERATOR_VERSION}", f"pool format {FORMAT_VERSION}", *sets]
+    )

@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 
 from envs.actions import NUM_ROTATIONS
-from envs.layout import DIRECTION_VECTORS
 from envs.task_spec import BELT, INSERTER, MACHINE, Placement, TaskSpec
 
 MARGIN = 2
@@ -186,9 +185,3 @@ def is_legal(site: Site, placements: Sequence[Placement]) -> bool:
         and len(set(cells)) == len(cells)
         and len(buildable(site, placements)) == len(placements)
     )
-
-
-def ahead(put: Placement, steps: int = 1) -> tuple[int, int]:
-    """(x, y) so many steps ahead of a belt, or on the drop side of an inserter."""
-    dx, dy = DIRECTION_VECTORS[put.rotation]
-    return put.x + dx * steps, put.y + dy * steps

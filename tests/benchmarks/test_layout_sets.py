@@ -10,7 +10,7 @@ def test_each_set_has_layouts_and_known_rates_for_all_or_none():
     for layout_set in all_sets():
         sizes[layout_set.name] = len(layout_set.layouts)
         assert layout_set.expected is None or len(layout_set.expected) == len(layout_set.layouts)
-    assert sizes == {"public": 90, "reference cases": 28, "solved": 130, "random": 200}
+    assert sizes == {"public": 90, "reference cases": 28, "solved": 540, "random": 200}
 
 
 def test_every_solved_layout_can_be_scored():

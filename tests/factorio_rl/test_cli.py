@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from envs import heldout
+from envs.generate import GENERATOR_VERSION
 from factorio_rl import cli
 
 ROOT = Path(__file__).parents[2]
@@ -80,13 +81,15 @@ def test_evaluate_refuses_a_directory_without_a_run(
     assert "is no run directory" in capfd.readouterr().err
 
 
-def test_version_names_package_rules_and_heldout_sets(capfd: pytest.CaptureFixture[str]) -> None:
+def test_version_names_package_rules_generator_and_heldout_sets(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(["--version"])
     assert ended.value.code == 0
     printed = capfd.readouterr().out
     assert "fv-1" in printed
-    assert heldout.HELDOUT_SETS["quickstart"].sha256[:12] in printed
+    assert f"generator {GENERATOR_VERSION}" in printed
+    for name, entry in heldout.HELDOUT_SETS.items():
+        assert f"{name} {entry.sha256[:12]}" in printed
 
 
 @pytest.mark.slow
