@@ -81,7 +81,9 @@ def test_evaluate_refuses_a_directory_without_a_run(
     assert "is no run directory" in capfd.readouterr().err
 
 
-def test_version_names_package_rules_generator_and_heldout_sets(capfd: pytest.CaptureFixture[str]) -> None:
+def test_version_names_package_rules_generator_and_heldout_sets(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(["--version"])
     assert ended.value.code == 0
