@@ -124,8 +124,14 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--agent-seconds", type=_positive, help="per task, for --agent-report")
     parser.add_argument("--attempts", type=_positive_int, default=1, help="for --agent-report")
     parser.add_argument("--untrained-report", type=Path)
-    parser.add_argument("--name", default="baselines", help="of the file in docs/results")
+    parser.add_argument("--name", type=_name, default="baselines", help="file in docs/results")
     return parser.parse_args(arguments)
+
+
+def _name(text: str) -> str:
+    if not text.replace("_", "").isalnum():
+        raise argparse.ArgumentTypeError(f"{text!r} is no name of letters, digits and _")
+    return text
 
 
 def _positive_int(text: str) -> int:

@@ -28,6 +28,9 @@ GENERATOR_VERSION = 2
 MAX_DRAFTS = 2_000
 """Drafts tried for one task."""
 
+DRAFTS_PER_MACHINES = 400
+"""Drafts tried with the same numbers of machines: small grids have no room for some."""
+
 TRIES_PER_DRAFT = 12
 """Constructions tried for one draft."""
 
@@ -81,10 +84,12 @@ def generate(settings: GeneratorSettings, seed: int, index: int) -> Solved:
     rng = np.random.default_rng((seed, index))
     raster = Raster(settings.width, settings.height)
     family = FAMILIES[settings.families[index % len(settings.families)]]
-    # Drawn once, or the numbers that fit on the grid more easily would prevail.
-    counts = chosen(rng, family.machines)
+    counts = family.machines[0]
     failures: Counter[str] = Counter()
-    for _ in range(MAX_DRAFTS):
+    for number in range(MAX_DRAFTS):
+        # Not with every draft, or the numbers that fit on the grid more easily would prevail.
+        if number % DRAFTS_PER_MACHINES == 0:
+            counts = chosen(rng, family.machines)
         draft = draw_draft(
             rng,
             settings.width,

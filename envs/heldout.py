@@ -23,7 +23,7 @@ from envs.solved import Solved, solved_from_json, solved_to_json
 from envs.split import in_heldout_stratum
 from envs.verifier import RULES_VERSION
 
-_TASK_FIELDS = ("manifest", "tasks")
+_FILE_FIELDS = ("manifest", "tasks")
 
 
 class TaskSetError(UserError):
@@ -115,11 +115,11 @@ def load_heldout(name: str, path: Path | None = None) -> HeldoutSet:
     advice = f"restore the file from the release, or run: python -m envs.heldout build {name}"
     try:
         content = json.loads(path.read_text())
-        manifest, entries = (content[field] for field in _TASK_FIELDS)
+        manifest, entries = (content[field] for field in _FILE_FIELDS)
         listed = {field: manifest[field] for field in ("name", "rules_version", "sha256")}
     except OSError as error:
         raise TaskSetError(f"cannot read held-out set {path}: {error.strerror}; {advice}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise TaskSetError(f"{path} is no held-out set ({error!r}); {advice}") from None
     found = content_hash(entries)
     expected = {"name": name, "rules_version": RULES_VERSION, "sha256": definition.sha256}

@@ -42,6 +42,9 @@ ALIGNMENT = 64
 
 MAX_MANIFEST_BYTES = 1 << 20
 
+MAX_COUNT = 1 << 40
+"""More tasks, or bytes of a task, than any file holds."""
+
 _CHUNK_BYTES = 1 << 20
 
 _ADVICE = "give a file that `python -m factorio_rl tasks build` wrote"
@@ -149,14 +152,24 @@ def open_pool(path: Path) -> PoolFile:
             f"{path} was changed: its SHA-256 is {found}, its first line says "
             f"{manifest['sha256']}; copy or build it again"
         )
-    shape = RecordShape(**manifest["shape"])
-    names = Names(**{key: tuple(value) for key, value in manifest["names"].items()})
-    records = np.memmap(path, shape.dtype, "r", offset, (manifest["count"],))
-    return PoolFile(path, manifest, records, shape, names)
+    try:
+        shape = RecordShape(**manifest["shape"])
+        names = Names(**{key: tuple(value) for key, value in manifest["names"].items()})
+        records = np.memmap(path, shape.dtype, "r", offset, (manifest["count"],))
+        pool = PoolFile(path, manifest, records, shape, names)
+        pool[0]
+    except (ValueError, KeyError, TypeError, IndexError, ZeroDivisionError, OverflowError):
+        raise PoolFileError(
+            f"the first line of {path} does not describe its tasks, though its hash is right: "
+            f"another program wrote it; {_ADVICE}"
+        ) from None
+    return pool
 
 
 def is_pool_file(path: Path) -> bool:
-    """Whether a file begins as pool files do. Raises OSError where it cannot be read."""
+    """Whether a regular file begins as pool files do. Raises OSError where it cannot be read."""
+    if path.exists() and not path.is_file():
+        return False
     start = json.dumps({"format": FORMAT})[:-1].encode()
     with path.open("rb") as file:
         return file.read(len(start)) == start
@@ -167,7 +180,7 @@ def _read_manifest(path: Path, line: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(line)
         is_pool = manifest["format"] == FORMAT and line.endswith(b"\n")
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         is_pool = False
     if not is_pool:
         raise PoolFileError(f"{path} is no pool file; {_ADVICE}")
@@ -178,7 +191,8 @@ def _read_manifest(path: Path, line: bytes) -> dict[str, Any]:
                 f"{known!r}; build it again: python -m factorio_rl tasks build"
             )
     counts = [manifest.get(field) for field in ("count", "record_bytes")]
-    if not all(type(count) is int and count > 0 for count in counts) or "sha256" not in manifest:
+    are_counts = all(type(count) is int and 0 < count < MAX_COUNT for count in counts)
+    if not are_counts or not {"sha256", "shape", "names", "seed"} <= manifest.keys():
         raise PoolFileError(f"the first line of {path} is damaged; copy or build it again")
     return manifest
 

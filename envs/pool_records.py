@@ -5,7 +5,7 @@ index, and tasks back, exactly. The sizes of a record are the largest that its t
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +38,9 @@ class RecordShape:
     Attributes:
         width, height: of the grid, cells.
         ports, recipes, placements: most of one task.
-        variants: incomplete layouts of every task.
+        variants: incomplete layouts of every task, at least one.
+
+    Raises ValueError for sizes that are not positive whole numbers.
     """
 
     width: int
@@ -47,6 +49,10 @@ class RecordShape:
     recipes: int
     placements: int
     variants: int
+
+    def __post_init__(self) -> None:
+        if not all(type(size) is int and size > 0 for size in astuple(self)):
+            raise ValueError(f"sizes of a pool are {self}; all of them must be 1 or more")
 
     @property
     def dtype(self) -> np.dtype:

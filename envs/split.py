@@ -20,7 +20,7 @@ HELDOUT_STRATA_ONE_IN = 6
 """About one in so many strata is held out whole."""
 
 _STRATA_SALT = 18_174
-"""Chosen once among 20,000, so that the shares held out differ little between families."""
+"""Chosen once among 20,000, so that most families have a stratum held out and none loses half."""
 
 
 def canonical_hash(spec: TaskSpec) -> str:

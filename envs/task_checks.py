@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from envs.actions import NUM_ROTATIONS
 from envs.catalogue import ITEMS, RECIPES
+from envs.families import MAX_SOURCES
 from envs.labels import rate_text
 from envs.suggestion import nearest
 from envs.task_room import BELT_ITEMS_PER_S, LANE_ITEMS_PER_S, demand_of
@@ -17,8 +18,6 @@ WARNING = "warning: "
 
 MIN_SIDE, MAX_SIDE = 4, 32
 """Sides of a grid, cells."""
-
-MAX_SOURCES = 3
 
 MAX_RECIPES = NUM_ROTATIONS
 """The rotation of a machine's action is its recipe slot."""

@@ -20,7 +20,7 @@ class _Loader(yaml.SafeLoader):
             line = key_node.start_mark.line + 1
             if not isinstance(key, str):
                 raise yaml.constructor.ConstructorError(
-                    problem=f"the key {key!r} is not text", problem_mark=key_node.start_mark
+                    problem="a key is not text; put it in quotes", problem_mark=key_node.start_mark
                 )
             if key in seen:
                 raise yaml.constructor.ConstructorError(

@@ -186,5 +186,10 @@ def _in_words(schema: Mapping[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= PRINTED_CHARACTERS else f"{text[:PRINTED_CHARACTERS]}..."
+    text = ""
+    # Piece by piece, since a few lines of YAML with aliases can stand for a huge value.
+    for piece in json.JSONEncoder(default=str).iterencode(value):
+        text += piece
+        if len(text) > PRINTED_CHARACTERS:
+            return f"{text[:PRINTED_CHARACTERS]}..."
+    return text

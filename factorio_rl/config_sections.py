@@ -99,7 +99,7 @@ class TasksConfig(Section):
     num_tasks: Annotated[PositiveCount, Field(le=1_000_000)] = 4096
     """Training tasks: made for the run, or read from `pool`."""
 
-    pool: str | None = None
+    pool: Annotated[str, Field(min_length=1)] | None = None
     """Pool file that training tasks are read from (`tasks build`); null makes them on the fly."""
 
     max_blocked: Count = 6
@@ -213,7 +213,7 @@ class LearnerConfig(Section):
     """Target of a demonstration: the next placement, all whose feeder stands, or all missing."""
 
     incomplete_share: Share = 0.15
-    """Share of layouts that were finished too early and score 0, in a batch."""
+    """Share of finished layouts in a batch: references and incomplete ones, with their scores."""
 
 
 class TrainConfig(Section):

@@ -18,9 +18,9 @@ def counted(number: int, noun: str) -> str:
 @contextmanager
 def printing() -> Iterator[Console]:
     """A console whose text goes out at the end by `print`, which raises what writing raises."""
-    console = Console(highlight=False, emoji=False)
+    console = Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
-        console = Console(width=WIDTH, highlight=False, emoji=False)
+        console = Console(width=WIDTH, markup=False, highlight=False, emoji=False)
     with console.capture() as captured:
         yield console
     print(captured.get(), end="")

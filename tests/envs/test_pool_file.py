@@ -21,7 +21,7 @@ from envs.pool_file import (
 )
 from envs.pool_records import RecordShape
 from envs.solved import Solved, Variant, difficulty
-from envs.task_spec import Port, TaskSpec
+from envs.task_spec import MACHINE, Port, TaskSpec
 
 WIDTH, HEIGHT = 6, 5
 SETTINGS = GeneratorSettings(WIDTH, HEIGHT, ("gear", "pipe"), 48, 2)
@@ -37,11 +37,18 @@ def ports(draw: st.DrawFn) -> Port:
     return Port(x, y, draw(st.integers(0, 3)), draw(st.booleans()), draw(lanes), draw(lanes))
 
 
+def _recipe_slot(action: int) -> int:
+    """Of a machine; 0 for other placements."""
+    put = decode(action, HEIGHT, WIDTH)
+    return put.rotation if put.kind == MACHINE else 0
+
+
 @st.composite
 def entries(draw: st.DrawFn) -> tuple[Solved, list[Variant]]:
     """A task of any content, sensible or not, with two variants."""
     recipes = draw(st.lists(st.sampled_from(sorted(RECIPES)), min_size=1, max_size=4, unique=True))
-    actions = draw(st.lists(ACTIONS, min_size=1, max_size=20))
+    has_slot = ACTIONS.filter(lambda action: _recipe_slot(action) < len(recipes))
+    actions = draw(st.lists(has_slot, min_size=1, max_size=20))
     spec = TaskSpec(
         WIDTH,
         HEIGHT,

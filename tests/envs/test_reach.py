@@ -214,7 +214,7 @@ def mutants(rng: np.random.Generator, spec: TaskSpec, placements: list[Placement
 def layouts() -> list[tuple[TaskSpec, list[Placement]]]:
     """References of generated tasks and random mutants of them."""
     rng = np.random.default_rng(12)
-    families = ("gear", "cable", "circuit", "belt", "circuit-own-cable-direct")
+    families = ("gear", "cable", "circuit", "belt", "belt-own-gear-direct")
     settings = GeneratorSettings(8, 8, families, placement_limit=30, max_blocked=3)
     found = []
     for index in range(TASKS):
