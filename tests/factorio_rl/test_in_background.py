@@ -2,7 +2,9 @@
 
 import _thread
 import io
+import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -33,6 +35,15 @@ def test_an_error_of_the_work_is_raised_here(error: BaseException) -> None:
     assert caught.value is error
 
 
+@pytest.fixture
+def ctrl_c_raises() -> Iterator[None]:
+    """Python's own reaction to SIGINT, which a shell makes ignored for background jobs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_raises")
 def test_ctrl_c_ends_the_wait_while_the_work_goes_on() -> None:
     go_on, ended = threading.Event(), threading.Event()
 
