@@ -7,6 +7,7 @@ the exact rate of a reference is verified later. Jax-free.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -96,6 +97,7 @@ def _arms_for(group: ArmGroup, rate: float) -> int:
     )
 
 
+@lru_cache
 def _demand(family: Family) -> dict[str, float]:
     """Items of every stage's product per item that the module delivers."""
     demand = dict.fromkeys(family.recipes, 0.0)

@@ -84,7 +84,7 @@ def draw_draft(
     ]
     product = family.product
     ports.append(_draw_port(rng, width, height, product, product, family.inner_ports, is_sink=True))
-    fronts = [_front(port) for port in ports[:-1]]
+    fronts = [port.front for port in ports[:-1]]
     taken = [(port.x, port.y) for port in ports] + fronts
     if len(set(taken)) < len(taken):
         return None
@@ -193,8 +193,3 @@ def _border(width: int, height: int) -> tuple[tuple[int, int], ...]:
 def _inside(x: int, y: int, direction: int, width: int, height: int) -> bool:
     dx, dy = DIRECTION_VECTORS[direction]
     return 0 <= x + dx < width and 0 <= y + dy < height
-
-
-def _front(port: Port) -> tuple[int, int]:
-    dx, dy = DIRECTION_VECTORS[port.direction]
-    return port.x + dx, port.y + dy

@@ -17,7 +17,6 @@ from envs.task_room import (
     Demand,
     Room,
     demand_of,
-    front,
     inlets,
     least_need,
     most_apart,
@@ -67,11 +66,11 @@ def _access(spec: TaskSpec, room: Room, demand: Demand | None) -> Iterator[str]:
         if why:
             mark = "" if needed & {*lanes_of(port)} - usable else WARNING
             yield f"{mark}{why}; move it, turn it or free cells"
-        elif front(port) == (spec.sink.x, spec.sink.y):
+        elif port.front == (spec.sink.x, spec.sink.y):
             yield f"{WARNING}the {name_of(port)} flows straight into the {sink}; turn one of them"
-        elif front(port) not in room.free:
+        elif port.front not in room.free:
             yield (
-                f"{WARNING}the {name_of(port)} flows against {_standing(spec, *front(port))}: only "
+                f"{WARNING}the {name_of(port)} flows against {_standing(spec, *port.front)}: only "
                 "inserters beside it can take from it"
             )
     wanted = len(demand.crafts) if demand else 1
@@ -90,7 +89,7 @@ def _why_useless(spec: TaskSpec, room: Room, source: Port) -> str:
     if not ways:
         return (
             f"nothing can take items from the {name_of(source)}: it flows against "
-            f"{_standing(spec, *front(source))}, and no inserter has room beside it"
+            f"{_standing(spec, *source.front)}, and no inserter has room beside it"
         )
     ends = {*room.joined, (spec.sink.x, spec.sink.y)}
     if not ends.intersection(ways):

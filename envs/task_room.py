@@ -72,7 +72,7 @@ def room_of(spec: TaskSpec) -> Room:
 def outlets(spec: TaskSpec, room: Room, source: Port) -> list[Cell]:
     """Cells by which items can leave a source: a belt ahead, an inserter beside, the sink ahead."""
     sink, sources = (spec.sink.x, spec.sink.y), _source_cells(spec)
-    ahead = front(source)
+    ahead = source.front
     by_arm = [
         beside
         for beside, beyond in _arms_at(source)
@@ -84,19 +84,13 @@ def outlets(spec: TaskSpec, room: Room, source: Port) -> list[Cell]:
 def inlets(spec: TaskSpec, room: Room) -> list[Cell]:
     """Cells by which items can enter the sink: a belt from behind or beside, an inserter."""
     sink = spec.sink
-    sources = {(port.x, port.y): front(port) for port in spec.ports if not port.is_sink}
+    sources = {(port.x, port.y): port.front for port in spec.ports if not port.is_sink}
     fed_by_port = [cell for cell, ahead in sources.items() if ahead == (sink.x, sink.y)]
     return fed_by_port + [
         beside
         for beside, beyond in _arms_at(sink)
-        if beside in room.free and (beside != front(sink) or _is_open(spec, beyond))
+        if beside in room.free and (beside != sink.front or _is_open(spec, beyond))
     ]
-
-
-def front(port: Port) -> Cell:
-    """The cell that a port flows into."""
-    dx, dy = DIRECTION_VECTORS[port.direction]
-    return port.x + dx, port.y + dy
 
 
 def most_apart(sites: Sequence[Cell], wanted: int) -> int:

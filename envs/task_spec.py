@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from envs.catalogue import RECIPES
-from envs.layout import DIRECTION_NAMES, Entity, Layout
+from envs.layout import DIRECTION_NAMES, DIRECTION_VECTORS, Entity, Layout
 
 MACHINE, BELT, INSERTER = 0, 1, 2
 """Kind of a placement: the first digit of an action."""
@@ -34,6 +34,12 @@ class Port:
     is_sink: bool
     left: str | None
     right: str | None
+
+    @property
+    def front(self) -> tuple[int, int]:
+        """(x, y) of the cell that it flows into."""
+        dx, dy = DIRECTION_VECTORS[self.direction]
+        return self.x + dx, self.y + dy
 
 
 @dataclass(frozen=True, slots=True)

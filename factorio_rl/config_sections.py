@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from envs.families import FAMILIES
 from envs.suggestion import nearest
+from envs.task_checks import MAX_SIDE, MIN_SIDE
 
 
 def _listed(value: object) -> object:
@@ -35,7 +36,7 @@ PositiveCount = Annotated[int, Field(ge=1)]
 Weight = Annotated[float, Field(ge=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-GridSide = Annotated[int, Field(ge=4, le=32)]
+GridSide = Annotated[int, Field(ge=MIN_SIDE, le=MAX_SIDE)]
 FamilyName = Annotated[str, BeforeValidator(_known_family)]
 
 
