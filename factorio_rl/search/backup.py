@@ -26,7 +26,7 @@ class _Climb(NamedTuple):
 
 
 def backup(
-    tree: SearchTree, edge: Walk, leaf: Int32[Array, "B"], value: Float32[Array, "B"]
+    tree: SearchTree, way: Walk, leaf: Int32[Array, "B"], value: Float32[Array, "B"]
 ) -> SearchTree:
     """Adds the return from `leaf` to all nodes above it. A walk of depth 0 changes nothing."""
     rows = jnp.arange(leaf.shape[0])
@@ -34,8 +34,8 @@ def backup(
 
     def step_up(at: _Climb) -> _Climb:
         level = at.level - 1
-        on_path = level < edge.depth
-        parent = edge.path[:, level]
+        on_path = level < way.depth
+        parent = way.path[:, level]
         value = tree.rewards[rows, at.node] + tree.discounts[rows, at.node] * at.value
         here = on_path[:, None] & (nodes == parent[:, None])
         return _Climb(
@@ -47,7 +47,7 @@ def backup(
         )
 
     start = _Climb(
-        level=edge.level,
+        level=way.level,
         node=leaf,
         value=value,
         returns=jnp.zeros_like(tree.values),

@@ -1,34 +1,26 @@
 """Gumbel MuZero search for a batch of positions.
 
 In: a key, the model as an `expand` function, and the roots' embeddings and legal actions. Out: the
-action to play, the improved policy, the root's values, and the tree. With the same key the result
-has the same bits as `mctx.gumbel_muzero_policy`; the tree behind it takes a sixth of the memory,
-and no step of a simulation copies it. Root and simulations share one loop, in which the root is
-iteration 0, so that the network stands once in the compiled program.
+action to play, the improved policy, the root's values, and the tree. Root and simulations share one
+loop, in which the root is iteration 0, so that the network stands once in the compiled program; the
+loop's length is static, so that no host waits for a predicate. `settings.tree` says which of the
+two trees holds the statistics.
 """
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, PRNGKeyArray
 
-from factorio_rl.search.backup import backup
-from factorio_rl.search.select import Root, conclude, mask_illegal, sample_gumbel, select_root
+from factorio_rl.search.kernel_tree import KernelTree
+from factorio_rl.search.lean_tree import LeanTree
+from factorio_rl.search.methods import TreeMethods
+from factorio_rl.search.select import Root, conclude, sample_gumbel
 from factorio_rl.search.settings import SearchSettings
-from factorio_rl.search.tree import (
-    NO_PARENT,
-    ROOT,
-    UNVISITED,
-    Embedding,
-    Evaluation,
-    SearchTree,
-    empty_tree,
-    put_node,
-)
-from factorio_rl.search.walk import walk
+from factorio_rl.search.tree import ROOT, Embedding, Evaluation, SearchTree
 
 # `expand(embedding, action, is_root)` takes each embedding on by its action `[B]`, and returns the
 # evaluation of the embedding that results, and that embedding. Where the scalar `is_root` is true
@@ -44,6 +36,7 @@ class SearchOutput(NamedTuple):
     `root_value`: `[B]` mean of all returns at the root, those of explored losers included.
     `raw_value`: `[B]` the network's value of the root.
     `tree`: the tree when the search ended.
+    `embeddings`: `[B, N + 1, ...]` the embedding of each node.
     """
 
     action: Int32[Array, "B"]
@@ -51,6 +44,7 @@ class SearchOutput(NamedTuple):
     root_value: Float32[Array, "B"]
     raw_value: Float32[Array, "B"]
     tree: SearchTree
+    embeddings: Embedding
 
 
 def gumbel_muzero_search(
@@ -60,6 +54,7 @@ def gumbel_muzero_search(
     root_legal: Bool[Array, "B A"],
     settings: SearchSettings,
     gumbel_scale: Float32[Array, ""] | float = 1.0,
+    root_evaluation: Evaluation | None = None,
 ) -> SearchOutput:
     """Runs `settings.num_simulations` simulations from each root.
 
@@ -71,15 +66,25 @@ def gumbel_muzero_search(
         uniform weights.
       settings: static.
       gumbel_scale: 1 for self-play, 0 for greedy evaluation; may be traced.
+      root_evaluation: of the roots, where something else than `expand` has evaluated them, such as
+        the network in a higher precision. Without it `expand` evaluates them.
 
     Raises:
       TypeError: the model returned something else than float32.
     """
     root = Root(root_legal, sample_gumbel(key, root_legal, jnp.float32(gumbel_scale)))
-    simulate = partial(_simulate, expand=expand, root=root, settings=settings)
+    methods = _METHODS[settings.tree](root, settings)
     num_nodes = settings.num_simulations + 1
-    tree = empty_tree(root_embedding, num_nodes, num_actions=root_legal.shape[-1])
-    tree = jax.lax.fori_loop(ROOT, num_nodes, simulate, tree)
+    search = _Search(methods.start(), _store(root_embedding, num_nodes))
+    first = ROOT
+    if root_evaluation is not None:
+        _check_float32(root_evaluation)
+        state = methods.add(search.state, root_evaluation, jnp.int32(ROOT))
+        search, first = search._replace(state=state), ROOT + 1
+
+    simulate = partial(_simulate, expand=expand, methods=methods)
+    search = jax.lax.fori_loop(first, num_nodes, simulate, search)
+    tree = methods.finish(search.state)
     action, action_weights = conclude(tree, root, settings.qtransform)
     return SearchOutput(
         action=action,
@@ -87,43 +92,44 @@ def gumbel_muzero_search(
         root_value=tree.values[:, ROOT],
         raw_value=tree.raw_values[:, ROOT],
         tree=tree,
+        embeddings=search.embeddings,
     )
+
+
+_METHODS = {"lean": LeanTree, "kernel": KernelTree}
+
+
+class _Search(NamedTuple):
+    """What the simulations carry: the state of the tree, and each node's embedding."""
+
+    state: Any
+    embeddings: Embedding
+
+
+def _store(root_embedding: Embedding, num_nodes: int) -> Embedding:
+    """Room for the embeddings of all nodes, `[B, N + 1, ...]`, with the root's in it."""
+
+    def store(leaf: Array) -> Array:
+        shape = (leaf.shape[0], num_nodes, *leaf.shape[1:])
+        return jnp.zeros(shape, leaf.dtype).at[:, ROOT].set(leaf)
+
+    return jax.tree.map(store, root_embedding)
 
 
 def _simulate(
-    iteration: Int32[Array, ""],
-    tree: SearchTree,
-    *,
-    expand: Expand,
-    root: Root,
-    settings: SearchSettings,
-) -> SearchTree:
+    iteration: Int32[Array, ""], search: _Search, *, expand: Expand, methods: TreeMethods
+) -> _Search:
     """Evaluates one more node per batch element; in iteration 0 that is the root itself."""
-    is_root = iteration == ROOT
-    root_action = select_root(
-        tree,
-        root,
-        settings.qtransform,
-        settings.num_simulations,
-        settings.max_num_considered_actions,
-    )
-    edge = walk(tree, root_action, settings.qtransform, settings.depth_limit)
-    rows = jnp.arange(root_action.shape[0])
-    parents = jax.tree.map(lambda stored: stored[rows, edge.parent], tree.embeddings)
-    evaluation, embedding = expand(parents, edge.action, is_root)
+    state, edge = methods.select(search.state, iteration)
+    rows = jnp.arange(edge.node.shape[0])
+    parent = jnp.maximum(edge.parent, ROOT)
+    above = jax.tree.map(lambda stored: stored[rows, parent], search.embeddings)
+    evaluation, embedding = expand(above, jnp.maximum(edge.action, 0), iteration == ROOT)
     _check_float32(evaluation)
-
-    prior_logits = evaluation.prior_logits
-    root_logits = mask_illegal(prior_logits, root.legal)
-    evaluation = evaluation._replace(prior_logits=jnp.where(is_root, root_logits, prior_logits))
-    edge = edge._replace(
-        depth=jnp.where(is_root, 0, edge.depth),
-        parent=jnp.where(is_root, NO_PARENT, edge.parent),
-        action=jnp.where(is_root, NO_PARENT, edge.action),
+    embeddings = jax.tree.map(
+        lambda stored, new: stored.at[rows, edge.node].set(new), search.embeddings, embedding
     )
-    node = jnp.where(edge.child == UNVISITED, iteration, edge.child)
-    tree = put_node(tree, node, edge.parent, edge.action, evaluation, embedding)
-    return backup(tree, edge, node, evaluation.value)
+    return _Search(methods.add(state, evaluation, iteration), embeddings)
 
 
 def _check_float32(evaluation: Evaluation) -> None:

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import mctx
 
 from envs.errors import UserError
 from factorio_rl.search.select import QTransform
+
+TreeName = Literal["lean", "kernel"]
 
 
 class SearchSettingsError(UserError):
@@ -17,8 +20,9 @@ class SearchSettingsError(UserError):
 class SearchSettings:
     """Budget, and the scale of the Q-values; the names are mctx's.
 
-    `max_depth` limits the edges from the root to a leaf (None: no limit). The last four go to
-    `mctx.qtransform_completed_by_mix_value`. Two defaults are not mctx's (0.1 and True): rescaling
+    `max_depth` limits the edges from the root to a leaf (None: no limit). The next five go to
+    `mctx.qtransform_completed_by_mix_value`; `epsilon` is the least spread that rescaling stretches
+    to 1. `tree` names the implementation (`lean_tree.py`, `kernel_tree.py`). Two defaults are not mctx's (0.1 and True): rescaling
     blows mere value noise up to a full-scale preference, and with a thousand legal actions the
     small scale leaves most of the policy target on the prior, even once a winning move is known.
 
@@ -32,6 +36,8 @@ class SearchSettings:
     maxvisit_init: float = 50.0
     rescale_values: bool = False
     use_mixed_value: bool = True
+    epsilon: float = 1e-8
+    tree: TreeName = "lean"
 
     def __post_init__(self) -> None:
         for name in ("num_simulations", "max_num_considered_actions", "max_depth"):
@@ -40,6 +46,8 @@ class SearchSettings:
                 raise SearchSettingsError(f"{name} is {count}; set it to 1 or more.")
         if not self.value_scale > 0:
             raise SearchSettingsError(f"value_scale is {self.value_scale}; set it above 0.")
+        if not self.epsilon > 0:
+            raise SearchSettingsError(f"epsilon is {self.epsilon}; set it above 0.")
         if not self.maxvisit_init >= 0:
             raise SearchSettingsError(
                 f"maxvisit_init is {self.maxvisit_init}; set it to 0 or more."
@@ -58,4 +66,5 @@ class SearchSettings:
             maxvisit_init=self.maxvisit_init,
             rescale_values=self.rescale_values,
             use_mixed_value=self.use_mixed_value,
+            epsilon=self.epsilon,
         )

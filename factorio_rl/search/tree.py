@@ -35,6 +35,24 @@ class Evaluation(NamedTuple):
     value: Float32[Array, "B"]
 
 
+class Edge(NamedTuple):
+    """The edge that a simulation evaluates, and the index of the node that it leads to.
+
+    `node` is new, unless a depth limit ended the walk. At the root there is no edge: `parent` and
+    `action` are `NO_PARENT`.
+    """
+
+    parent: Int32[Array, "B"]
+    action: Int32[Array, "B"]
+    node: Int32[Array, "B"]
+
+
+def root_edge(batch: int) -> Edge:
+    """Where the search starts: the edge that is none, to the root."""
+    none = jnp.full(batch, NO_PARENT, jnp.int32)
+    return Edge(parent=none, action=none, node=jnp.full(batch, ROOT, jnp.int32))
+
+
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class SearchTree:
@@ -47,7 +65,6 @@ class SearchTree:
     `parents`, `actions`: the edge from the parent, as node index and action (`NO_PARENT` at the
     root and at nodes that do not exist).
     `prior_logits`: the network's logits, at the root shifted to a maximum of 0.
-    `embeddings`: what the model needs to expand a child, as `[B, N + 1, ...]` arrays.
     """
 
     visits: Int32[Array, "B nodes"]
@@ -58,17 +75,11 @@ class SearchTree:
     parents: Int32[Array, "B nodes"]
     actions: Int32[Array, "B nodes"]
     prior_logits: Float32[Array, "B nodes A"]
-    embeddings: Embedding
 
 
-def empty_tree(root_embedding: Embedding, num_nodes: int, num_actions: int) -> SearchTree:
-    """A tree without nodes, which holds the root's embedding ready for its evaluation."""
-    batch_size = jax.tree.leaves(root_embedding)[0].shape[0]
-    shape = (batch_size, num_nodes)
-
-    def store(leaf: Array) -> Array:
-        return jnp.zeros(shape + leaf.shape[1:], leaf.dtype).at[:, ROOT].set(leaf)
-
+def empty_tree(batch: int, num_nodes: int, num_actions: int) -> SearchTree:
+    """A tree without nodes."""
+    shape = (batch, num_nodes)
     return SearchTree(
         visits=jnp.zeros(shape, jnp.int32),
         values=jnp.zeros(shape, jnp.float32),
@@ -78,23 +89,17 @@ def empty_tree(root_embedding: Embedding, num_nodes: int, num_actions: int) -> S
         parents=jnp.full(shape, NO_PARENT, jnp.int32),
         actions=jnp.full(shape, NO_PARENT, jnp.int32),
         prior_logits=jnp.zeros((*shape, num_actions), jnp.float32),
-        embeddings=jax.tree.map(store, root_embedding),
     )
 
 
 def put_node(
-    tree: SearchTree,
-    node: Int32[Array, "B"],
-    parent: Int32[Array, "B"],
-    action: Int32[Array, "B"],
-    evaluation: Evaluation,
-    embedding: Embedding,
+    tree: SearchTree, edge: Edge, evaluation: Evaluation
 ) -> SearchTree:
     """Writes freshly evaluated nodes, one per batch element, and counts their visit.
 
     Under a depth limit a node can be evaluated again: its visits go on, its value starts anew.
     """
-    at = (jnp.arange(node.shape[0]), node)
+    at = (jnp.arange(edge.node.shape[0]), edge.node)
     return replace(
         tree,
         visits=tree.visits.at[at].add(1),
@@ -102,10 +107,9 @@ def put_node(
         raw_values=tree.raw_values.at[at].set(evaluation.value),
         rewards=tree.rewards.at[at].set(evaluation.reward),
         discounts=tree.discounts.at[at].set(evaluation.discount),
-        parents=tree.parents.at[at].set(parent),
-        actions=tree.actions.at[at].set(action),
+        parents=tree.parents.at[at].set(edge.parent),
+        actions=tree.actions.at[at].set(edge.action),
         prior_logits=tree.prior_logits.at[at].set(evaluation.prior_logits),
-        embeddings=jax.tree.map(lambda x, new: x.at[at].set(new), tree.embeddings, embedding),
     )
 
 

@@ -31,18 +31,29 @@ class Walk(NamedTuple):
     going: Bool[Array, "B"]
 
 
+def walk_to_root(batch: int, max_depth: int) -> Walk:
+    """The walk without edges, before the root is evaluated."""
+    root = jnp.full(batch, ROOT, jnp.int32)
+    return Walk(
+        level=jnp.int32(0),
+        depth=jnp.zeros(batch, jnp.int32),
+        path=jnp.full((batch, max_depth), ROOT, jnp.int32),
+        parent=root,
+        action=jnp.zeros(batch, jnp.int32),
+        child=root,
+        going=jnp.zeros(batch, bool),
+    )
+
+
 def walk(
     tree: SearchTree, root_action: Int32[Array, "B"], qtransform: QTransform, max_depth: int
 ) -> Walk:
     """Follows `root_action`, then interior selection, to an edge without a child or the limit."""
-    batch = root_action.shape[0]
-    root = jnp.full(batch, ROOT, jnp.int32)
-    child = find_child(tree, root, root_action)
-    start = Walk(
-        level=jnp.int32(1),
-        depth=jnp.ones(batch, jnp.int32),
-        path=jnp.full((batch, max_depth), ROOT, jnp.int32),
-        parent=root,
+    start = walk_to_root(root_action.shape[0], max_depth)
+    child = find_child(tree, start.parent, root_action)
+    start = start._replace(
+        level=start.level + 1,
+        depth=start.depth + 1,
         action=root_action,
         child=child,
         going=(child != UNVISITED) & (max_depth > 1),

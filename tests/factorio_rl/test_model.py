@@ -87,13 +87,14 @@ def searched(references: References, alike: jax.Array, predict: Predict, params:
 @pytest.fixture(scope="module")
 def edges(searched: Searched, predict: Predict, params: dict) -> Edges:
     """The edges of the searches with and without noise."""
-    tree = jax.tree.map(
-        lambda *leaves: np.concatenate(leaves), searched.output.tree, searched.greedy[0].tree
+    found = searched.output, searched.greedy[0]
+    tree, embeddings = jax.tree.map(
+        lambda *leaves: np.concatenate(leaves), *((out.tree, out.embeddings) for out in found)
     )
     row, node = np.nonzero(tree.parents >= 0)
     parent, action = tree.parents[row, node], tree.actions[row, node]
-    before = jax.tree.map(lambda leaf: leaf[row, parent], tree.embeddings)
-    after = jax.tree.map(lambda leaf: leaf[row, node], tree.embeddings)
+    before = jax.tree.map(lambda leaf: leaf[row, parent], embeddings)
+    after = jax.tree.map(lambda leaf: leaf[row, node], embeddings)
     tasks = jax.tree.map(lambda leaf: leaf[row % BATCH], searched.states.task)
 
     @jax.jit

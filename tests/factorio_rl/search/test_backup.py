@@ -19,7 +19,7 @@ def ints(*values: int) -> jnp.ndarray:
 def tree():
     """Element 0: root - 1 - 2, element 1: root - 1 and root - 2; node 2 is the new leaf."""
     return replace(
-        empty_tree(jnp.zeros(2), num_nodes=4, num_actions=3),
+        empty_tree(batch=2, num_nodes=4, num_actions=3),
         visits=jnp.array([[2, 1, 1, 0], [2, 1, 1, 0]], jnp.int32),
         values=jnp.array([[3.0, 5.0, 8.0, 0.0], [3.0, 5.0, 8.0, 0.0]]),
         rewards=jnp.array([[9.0, 1.0, 2.0, 9.0], [9.0, 1.0, 2.0, 9.0]]),

@@ -17,7 +17,7 @@ def test_illegal_actions_are_never_visited(make_game, lean):
     out = lean(game, SearchSettings(64, 4), roots, game.legal_actions(roots), 1.0)
     parents, actions = np.asarray(out.tree.parents), np.asarray(out.tree.actions)
     row, node = np.nonzero(parents >= 0)
-    above = jnp.asarray(np.asarray(out.tree.embeddings)[row, parents[row, node]])
+    above = jnp.asarray(np.asarray(out.embeddings)[row, parents[row, node]])
     legal = np.asarray(game.legal_actions(above))
     assert (parents[row, node] > 0).sum() > 100
     assert legal[np.arange(len(row)), actions[row, node]].all()

@@ -101,7 +101,7 @@ def test_search_has_the_bits_of_mctx(name, make_game, lean, stock):
             "parents": (tree.parents, oracle.parents),
             "actions": (tree.actions, oracle.action_from_parent),
             "prior_logits": (tree.prior_logits, oracle.children_prior_logits),
-            "embeddings": (tree.embeddings, oracle.embeddings),
+            "embeddings": (ours.embeddings, oracle.embeddings),
             "children_index": (rebuilt(tree, nodes, fill=-1), oracle.children_index),
         }
         for ours_name in ("visits", "rewards", "discounts", "values"):

@@ -7,10 +7,12 @@ import pytest
 from factorio_rl.search.tree import (
     NO_PARENT,
     UNVISITED,
+    Edge,
     Evaluation,
     empty_tree,
     find_child,
     put_node,
+    root_edge,
 )
 
 
@@ -23,40 +25,36 @@ def both(value: int) -> jnp.ndarray:
     return jnp.full(2, value, jnp.int32)
 
 
+def child() -> Edge:
+    """Of both roots, by action 2, to node 1."""
+    return Edge(both(0), both(2), both(1))
+
+
 @pytest.fixture
 def tree():
     """Root 0 with child 1 by action 2 in both batch elements; room for 4 nodes."""
-    roots = {"board": jnp.arange(6, dtype=jnp.uint8).reshape(2, 3)}
-    tree = empty_tree(roots, num_nodes=4, num_actions=3)
-    tree = put_node(tree, both(0), both(NO_PARENT), both(NO_PARENT), evaluation(0.5), roots)
-    return put_node(
-        tree, both(1), both(0), both(2), evaluation(0.25), {"board": 9 + roots["board"]}
-    )
+    tree = empty_tree(batch=2, num_nodes=4, num_actions=3)
+    return put_node(put_node(tree, root_edge(2), evaluation(0.5)), child(), evaluation(0.25))
 
 
-def test_empty_tree_holds_the_root_embedding_and_no_nodes():
-    tree = empty_tree({"board": jnp.ones((2, 3), jnp.uint8)}, num_nodes=4, num_actions=3)
-    assert tree.embeddings["board"].shape == (2, 4, 3)
-    assert tree.embeddings["board"].dtype == jnp.uint8
-    np.testing.assert_array_equal(tree.embeddings["board"][:, 0], 1)
+def test_empty_tree_has_room_and_no_nodes():
+    tree = empty_tree(batch=2, num_nodes=4, num_actions=3)
+    assert tree.prior_logits.shape == (2, 4, 3)
     assert not tree.visits.any()
     assert (tree.parents == NO_PARENT).all()
 
 
-def test_put_node_stores_evaluation_edge_and_embedding(tree):
+def test_put_node_stores_evaluation_and_edge(tree):
     np.testing.assert_array_equal(tree.visits, [[1, 1, 0, 0]] * 2)
     np.testing.assert_array_equal(tree.values, [[0.5, 0.25, 0, 0]] * 2)
     np.testing.assert_array_equal(tree.rewards[:, 1], 1.25)
     np.testing.assert_array_equal(tree.discounts[:, 1], 2.25)
     np.testing.assert_array_equal(tree.parents, [[NO_PARENT, 0, NO_PARENT, NO_PARENT]] * 2)
     np.testing.assert_array_equal(tree.prior_logits[:, 1], 0.25)
-    np.testing.assert_array_equal(tree.embeddings["board"][:, 1], [[9, 10, 11], [12, 13, 14]])
 
 
 def test_put_node_again_counts_on_and_replaces_the_value(tree):
-    again = put_node(
-        tree, both(1), both(0), both(2), evaluation(0.75), {"board": jnp.zeros((2, 3), jnp.uint8)}
-    )
+    again = put_node(tree, child(), evaluation(0.75))
     np.testing.assert_array_equal(again.visits[:, 1], 2)
     np.testing.assert_array_equal(again.values[:, 1], 0.75)
     np.testing.assert_array_equal(again.raw_values[:, 1], 0.75)
