@@ -16,8 +16,10 @@ RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
 PACKAGES = ("factorio-rl", "jax", "jaxlib", "flax", "mctx", "numba", "numpy", "factory-sim")
 
 
-def write_results(name: str, rows: Sequence[dict[str, Any]], command: str) -> Path:
-    """Replaces `docs/results/NAME.json` by these rows, and returns its path.
+def write_results(
+    name: str, rows: Sequence[dict[str, Any]], command: str, path: Path | None = None
+) -> Path:
+    """Replaces `path`, or else `docs/results/NAME.json`, by these rows, and returns its path.
 
     The rows go in as they are; `command` is what a reader types to repeat the measurement.
     """
@@ -28,8 +30,8 @@ def write_results(name: str, rows: Sequence[dict[str, Any]], command: str) -> Pa
         "command": command,
         "rows": list(rows),
     }
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    path = RESULTS / f"{name}.json"
+    path = path or RESULTS / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2) + "\n")
     return path
 

@@ -1,177 +1,145 @@
-"""Time of a search, this package's lean tree against stock mctx, with next to no network.
+"""Time of a search: this package's trees against stock mctx, and what of a whole move is search.
 
-    python -m benchmarks.search --batch 8 --simulations 16 32 64
+    python -m benchmarks.search            # the default grid, for a GPU: a few minutes
+    python -m benchmarks.search --quick    # tiny and printed only, for a CPU: less than a minute
+    python -m benchmarks.search --full     # all sizes
 
-The model is one untrained linear layer over 1,729 actions, 1,400 of them legal, so that the tree
-is what costs. Both searches compute the same thing bit for bit; their runs take turns, and the
-table gives medians. Writes `docs/results/search.json`.
+Flow: grid -> cells (`search_linear.py`: tree alone, `search_moves.py`: whole moves) -> rows, whose
+columns `search_rows.py` explains -> tables and `docs/results/search.json`.
 """
 
 import argparse
 import shlex
 import sys
-import time
-from collections.abc import Callable
-from statistics import median
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
-import mctx
-from jax.stages import Compiled
 
 from benchmarks.results import write_results
-from factorio_rl.search import Evaluation, SearchSettings, gumbel_muzero_search
+from benchmarks.search_cell import Cell, measure
+from benchmarks.search_linear import linear_cell
+from benchmarks.search_moves import move_cell
+from benchmarks.search_rows import Row, growth_of, table_of
+from benchmarks.search_trees import OF_MCTX, TREES
+from benchmarks.taking_turns import Pace
 
-NUM_ACTIONS = 1729
-NUM_LEGAL = 1400
-NUM_FEATURES = 16
+LARGEST_BATCH_OF_MCTX = 256
+"""Above it mctx's trees are left out: they take gigabytes of memory, and seconds for a move."""
 
-Search = Callable[[jax.Array, jax.Array], tuple[jax.Array, Any]]  # (key, roots) -> (action, tree)
-
-
-class LinearModel(NamedTuple):
-    """Positions are `[B, NUM_FEATURES]`; an action adds its own vector."""
-
-    moves: jax.Array
-    policy: jax.Array
-    value: jax.Array
-    legal: jax.Array
-
-    def step(self, position: jax.Array, action: jax.Array) -> jax.Array:
-        return jnp.tanh(position + self.moves[action])
-
-    def evaluate(self, position: jax.Array) -> Evaluation:
-        value = jax.nn.sigmoid(position @ self.value)
-        lowest = jnp.finfo(jnp.float32).min
-        return Evaluation(
-            reward=jnp.zeros_like(value),
-            discount=jnp.ones_like(value),
-            prior_logits=jnp.where(self.legal, position @ self.policy, lowest),
-            value=value,
-        )
+NETWORKS = ("64x6", "128x10")
 
 
-def untrained_model() -> LinearModel:
-    moves, policy, value, legal = jax.random.split(jax.random.key(0), 4)
-    order = jax.random.permutation(legal, NUM_ACTIONS)
-    return LinearModel(
-        moves=jax.random.normal(moves, (NUM_ACTIONS, NUM_FEATURES)),
-        policy=jax.random.normal(policy, (NUM_FEATURES, NUM_ACTIONS)) / NUM_FEATURES**0.5,
-        value=jax.random.normal(value, (NUM_FEATURES,)) / NUM_FEATURES**0.5,
-        legal=order < NUM_LEGAL,
-    )
+class Size(NamedTuple):
+    batch: int
+    simulations: int
 
 
-def lean_search(model: LinearModel, settings: SearchSettings) -> Search:
-    def expand(
-        position: jax.Array, action: jax.Array, is_root: jax.Array
-    ) -> tuple[Evaluation, jax.Array]:
-        position = jnp.where(is_root, position, model.step(position, action))
-        return model.evaluate(position), position
+class Grid(NamedTuple):
+    """Sizes of the tree alone and of whole moves, and the networks of the moves."""
 
-    def search(key: jax.Array, roots: jax.Array) -> tuple[jax.Array, Any]:
-        legal = jnp.broadcast_to(model.legal, (len(roots), NUM_ACTIONS))
-        out = gumbel_muzero_search(key, expand, roots, legal, settings)
-        return out.action, out.tree
-
-    return search
+    alone: Sequence[Size]
+    networks: Sequence[str]
+    moves: Sequence[Size]
 
 
-def stock_search(model: LinearModel, settings: SearchSettings) -> Search:
-    make: Any = mctx  # chex hides the fields of mctx's dataclasses from type checkers
+DEFAULT = Grid(
+    alone=[Size(128, 16), Size(128, 64), Size(128, 128)],
+    networks=NETWORKS,
+    moves=[Size(1024, 32), Size(256, 16)],
+)
+FULL = Grid(
+    alone=[
+        Size(batch, simulations)
+        for batch in (128, 256, 1024)
+        for simulations in (16, 32, 64, 128)
+        if (batch, simulations) != (1024, 128)
+    ],
+    networks=NETWORKS,
+    moves=[Size(batch, simulations) for batch in (256, 1024) for simulations in (16, 32, 64)],
+)
+QUICK = Grid(alone=[Size(4, 4), Size(4, 8)], networks=("8x1",), moves=[Size(2, 4)])
 
-    def recurrent_fn(
-        params: None, key: jax.Array, action: jax.Array, position: jax.Array
-    ) -> tuple[Any, jax.Array]:
-        del params, key
-        position = model.step(position, action)
-        return make.RecurrentFnOutput(**model.evaluate(position)._asdict()), position
-
-    def search(key: jax.Array, roots: jax.Array) -> tuple[jax.Array, Any]:
-        at_root = model.evaluate(roots)
-        out = make.gumbel_muzero_policy(
-            params=None,
-            rng_key=key,
-            root=make.RootFnOutput(
-                prior_logits=at_root.prior_logits, value=at_root.value, embedding=roots
-            ),
-            recurrent_fn=recurrent_fn,
-            num_simulations=settings.num_simulations,
-            invalid_actions=jnp.broadcast_to(~model.legal, (len(roots), NUM_ACTIONS)),
-            qtransform=settings.qtransform,
-            max_num_considered_actions=settings.max_num_considered_actions,
-        )
-        return out.action, out.search_tree
-
-    return search
+BUDGET_S = 1.5
+QUICK_PACE = Pace(repeats=3, budget_s=0.2)
 
 
-def compile_search(search: Search, roots: jax.Array) -> tuple[Compiled, float, int]:
-    """The compiled search, the seconds that took, and the bytes of its tree."""
-    start = time.perf_counter()
-    compiled = jax.jit(search).lower(jax.random.key(0), roots).compile()
-    seconds = time.perf_counter() - start
-    _, tree = jax.eval_shape(search, jax.random.key(0), roots)
-    return compiled, seconds, sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
+def main(arguments: Sequence[str]) -> None:
+    """Measures what the command line asks for."""
+    args = _parse(arguments)
+    # A program out of a cache would be compiled in no time.
+    jax.config.update("jax_enable_compilation_cache", False)
+    grid = QUICK if args.quick else FULL if args.full else DEFAULT
+    if args.sizes:
+        grid = grid._replace(alone=args.sizes, moves=args.sizes)
+    grid = grid._replace(networks=args.networks or grid.networks)
+    pace = QUICK_PACE if args.quick else Pace(args.repeats, BUDGET_S)
+
+    command = shlex.join(["python", "-m", "benchmarks.search", *arguments])
+    rows: list[Row] = []
+    path = None
+    for cell in cells(grid, args.trees, args.only):
+        measured = measure(cell, pace, [False, True] if args.xla_command_buffers else [False])
+        rows += measured
+        print(table_of(measured), flush=True)
+        if args.out or not args.quick:
+            path = write_results("search", rows, command, args.out)
+    print(growth_of(rows), *[path] if path else [], sep="\n")
 
 
-def run_ms(compiled: Compiled, seed: int, roots: jax.Array) -> float:
-    key = jax.random.key(seed)
-    start = time.perf_counter()
-    jax.block_until_ready(compiled(key, roots))
-    return 1e3 * (time.perf_counter() - start)
+def cells(grid: Grid, trees: Sequence[str], only: str | None) -> Iterator[Cell]:
+    """The cells of a grid, each made when it is its turn. Whole moves leave out the fix."""
+    for size in grid.alone if only != "moves" else ():
+        yield linear_cell(*size, _affordable(trees, size))
+    of_moves = [tree for tree in trees if tree != "fix"]
+    for network in grid.networks if only != "tree" else ():
+        for size in grid.moves:
+            yield move_cell(network, *size, _affordable(of_moves, size))
 
 
-def measure(batch: int, simulations: int, repeats: int) -> list[dict[str, Any]]:
-    """One row per tree, in the schema of `docs/results/search.json`."""
-    model, settings = untrained_model(), SearchSettings(simulations)
-    roots = jax.random.normal(jax.random.key(1), (batch, NUM_FEATURES))
-    searches = {"stock": stock_search(model, settings), "lean": lean_search(model, settings)}
-    builds = {name: compile_search(search, roots) for name, search in searches.items()}
-    times: dict[str, list[float]] = {name: [] for name in builds}
-    for seed in range(repeats + 1):
-        for name, (compiled, _, _) in builds.items():
-            times[name].append(run_ms(compiled, seed, roots))
-    return [
-        {
-            "tree": name,
-            "network": "none",
-            "policy": "untrained",
-            "batch": batch,
-            "simulations": simulations,
-            "ms_per_move": round(median(times[name][1:]), 3),
-            "compile_s": round(compile_s, 2),
-            "tree_bytes": tree_bytes,
-        }
-        for name, (_, compile_s, tree_bytes) in builds.items()
-    ]
+def _affordable(trees: Sequence[str], size: Size) -> list[str]:
+    return [tree for tree in trees if tree not in OF_MCTX or size.batch <= LARGEST_BATCH_OF_MCTX]
 
 
-def main() -> None:
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Time the search against stock mctx.")
-    parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--simulations", type=int, nargs="+", default=[16, 32, 64])
-    parser.add_argument("--repeats", type=int, default=9)
-    args = parser.parse_args()
+    grids = parser.add_mutually_exclusive_group()
+    grids.add_argument("--quick", action="store_true", help="a tiny grid, printed only")
+    grids.add_argument("--full", action="store_true", help="all sizes")
+    parser.add_argument("--only", choices=["tree", "moves"], help="tree alone, or whole moves")
+    parser.add_argument("--trees", nargs="+", choices=TREES, default=TREES)
+    parser.add_argument("--sizes", nargs="+", type=size, metavar="BxN", help="such as 128x64")
+    parser.add_argument("--networks", nargs="+", type=network, metavar="CxB", help="such as 64x6")
+    parser.add_argument("--repeats", type=count, default=15, help="turns of each program at most")
+    parser.add_argument(
+        "--xla-command-buffers",
+        action="store_true",
+        help="measure every program once more, with its loops in CUDA graphs",
+    )
+    parser.add_argument("--out", type=Path, help="result file (default: docs/results/search.json)")
+    args = parser.parse_args(arguments)
+    if jax.default_backend() == "cpu" and not (args.quick or args.sizes):
+        parser.error("the grids for a GPU take hours on this CPU; give --quick, or small --sizes")
+    return args
 
-    print(
-        f"{'tree':6} {'batch':>6} {'simulations':>12} {'ms/move':>10} {'compile s':>10} {'MB':>8}"
-    )
-    rows = []
-    for simulations in args.simulations:
-        for row in measure(args.batch, simulations, args.repeats):
-            rows.append(row)
-            print(
-                f"{row['tree']:6} {row['batch']:6d} {simulations:12d} {row['ms_per_move']:10.2f} "
-                f"{row['compile_s']:10.2f} {row['tree_bytes'] / 1e6:8.2f}"
-            )
-    print(
-        write_results(
-            "search", rows, shlex.join(["python", "-m", "benchmarks.search", *sys.argv[1:]])
-        )
-    )
+
+def size(text: str) -> Size:
+    batch, simulations = map(count, text.split("x"))
+    return Size(batch, simulations)
+
+
+def network(text: str) -> str:
+    channels, blocks = map(count, text.split("x"))
+    return f"{channels}x{blocks}"
+
+
+def count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is below 1; give whole numbers from 1")
+    return number
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

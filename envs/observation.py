@@ -32,7 +32,7 @@ from jaxtyping import Array, Float, UInt8
 
 from envs.catalogue import CHEST_CYCLE_TICKS, TICKS_PER_S
 from envs.dynamics import dilate
-from envs.reach import DIRECTIONS, belt_cells, reachable_items
+from envs.reach import DIRECTIONS, Spread, belt_cells, reachable_items, spread_items
 from envs.task_spec import BELT, INSERTER, MACHINE
 from envs.types import NO_SLOT, EnvShape, State, Task
 
@@ -59,12 +59,12 @@ def num_context(shape: EnvShape) -> int:
     return shape.recipe_slots * (2 * shape.item_slots + 5) + shape.item_slots + 3
 
 
-def observe(state: State) -> Observation:
-    """The observation of a state."""
-    return Observation(_planes(state), _context(state))
+def observe(state: State, spread: Spread = spread_items) -> Observation:
+    """The observation of a state; `spread` computes which items reach which lane."""
+    return Observation(_planes(state, spread), _context(state))
 
 
-def _planes(state: State) -> UInt8[Array, "H W C"]:
+def _planes(state: State, spread: Spread) -> UInt8[Array, "H W C"]:
     task, board = state.task, state.board
     slots = jnp.arange(task.ingredients.shape[1])
     recipes = jnp.arange(task.craft_ticks.shape[0])
@@ -79,7 +79,7 @@ def _planes(state: State) -> UInt8[Array, "H W C"]:
     at_port = jnp.arange(board.entity.size)[:, None] == task.port_cell
     carried = (task.port_items[..., None] == slots) & (task.port_items != NO_SLOT)[..., None]
     port_items = (at_port[:, :, None, None] & carried).any(axis=1)
-    reach = (reachable_items(state)[..., None] >> slots.astype(jnp.uint8)) & 1
+    reach = (reachable_items(state, spread)[..., None] >> slots.astype(jnp.uint8)) & 1
     groups = [
         (board.entity == BELT + 1)[..., None] & turned,
         (board.entity == INSERTER + 1)[..., None] & turned,

@@ -5,6 +5,7 @@ their target can use (R30, R32), a machine with every ingredient in reach makes 
 Item slots are packed into the bits of a byte, so one step is a few bitwise operations.
 """
 
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -63,11 +64,29 @@ def belt_cells(state: State) -> BeltCells:
     )
 
 
-def reachable_items(state: State) -> UInt8[Array, "H W 2"]:
-    """Bit i of `[y, x, lane]`: item slot i can reach that lane (0 left, 1 right).
+class Links(NamedTuple):
+    """How items move on a board: what each cell takes from its neighbours, as codes.
 
-    On every cell of a machine both lanes show what arms can bring into it and what it makes.
+    `belts[d]` is for the cell one step against direction d, `arms[d]` for the one two steps against
+    it, behind an arm that drops to d. Bits of items: what starts on the lanes, what the machine
+    over a cell can use, and, at the centres of machines, what they need and make.
     """
+
+    belts: tuple[Int[Array, "H W"], ...]
+    arms: tuple[Int[Array, "H W"], ...]
+    supply: UInt8[Array, "H W 2"]
+    usable: UInt8[Array, "H W"]
+    is_machine: Bool[Array, "H W"]  # at centres
+    wanted: UInt8[Array, "H W"]
+    product: UInt8[Array, "H W"]
+
+
+KEEP, TO_LEFT, TO_RIGHT, TO_MACHINE = 1, 2, 3, 4
+"""Codes of links: lane to lane, both lanes to one, or into the machine. 0 is no link."""
+
+
+def find_links(state: State) -> Links:
+    """The links of a board; they do not depend on what flows."""
     belts = belt_cells(state)
     task, board = state.task, state.board
     is_machine = board.entity == MACHINE + 1
@@ -77,37 +96,81 @@ def reachable_items(state: State) -> UInt8[Array, "H W 2"]:
     recipe = jnp.minimum(board.rotation, task.craft_ticks.shape[0] - 1)
     wanted = jnp.where(is_machine, wanted_bits[recipe], 0).astype(jnp.uint8)
     product = jnp.where(is_machine, product_bits[recipe], 0).astype(jnp.uint8)
-    wanted_over_body = _or_over_machine(wanted)
+    usable = over_machine(wanted)
     is_arm = board.entity == INSERTER + 1
-    arms = [is_arm & (board.rotation == direction) for direction in DIRECTIONS]
     turns = _turns(belts)
-    from_belts = _belt_links(belts, turns)
-    to_left = [_drops_left(belts, turns, direction) for direction in DIRECTIONS]
+    arms = []
+    for direction in DIRECTIONS:
+        has_arm = shifted(is_arm & (board.rotation == direction), direction)
+        side = jnp.where(_drops_left(belts, turns, direction), TO_LEFT, TO_RIGHT)
+        into = jnp.where(belts.accepts, side, jnp.where(usable > 0, TO_MACHINE, 0))
+        arms.append(jnp.where(has_arm, into, 0))
+    return Links(
+        belts=_belt_links(belts, turns),
+        arms=tuple(arms),
+        supply=belts.supply,
+        usable=usable,
+        is_machine=is_machine,
+        wanted=wanted,
+        product=product,
+    )
 
-    def propagate(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        lanes, delivered, _ = carry
-        content = _or_over_machine(delivered)  # at machine centres
-        makes = jnp.where(is_machine & ((content & wanted) == wanted), product, 0)
-        makes_over_body = _or_over_machine(makes.astype(jnp.uint8))
-        takeable = lanes[..., 0] | lanes[..., 1] | makes_over_body
-        new_lanes, new_delivered = lanes | from_belts(lanes), delivered
+
+def pass_on(code: Array, left: Array, right: Array, usable: Array) -> tuple[Array, Array, Array]:
+    """What reaches a cell over a link: its left lane, its right lane, its machine (R9, R32)."""
+    both = left | right
+    to_left = jnp.where(code == KEEP, left, jnp.where(code == TO_LEFT, both, 0))
+    to_right = jnp.where(code == KEEP, right, jnp.where(code == TO_RIGHT, both, 0))
+    to_machine = jnp.where(code == TO_MACHINE, both & usable, 0)
+    kind = left.dtype
+    return to_left.astype(kind), to_right.astype(kind), to_machine.astype(kind)
+
+
+def join(
+    bits: tuple[Array, Array, Array], more: tuple[Array, Array, Array]
+) -> tuple[Array, Array, Array]:
+    """Both, item by item."""
+    return bits[0] | more[0], bits[1] | more[1], bits[2] | more[2]
+
+
+Spread = Callable[[Links], UInt8[Array, "H W 2"]]
+
+
+def spread_items(links: Links) -> UInt8[Array, "H W 2"]:
+    """What `reachable_items` returns, from the links of a board."""
+
+    def made(delivered: Array) -> tuple[Array, Array]:
+        content = over_machine(delivered)  # at machine centres
+        can_make = links.is_machine & ((content & links.wanted) == links.wanted)
+        return content, jnp.where(can_make, links.product, 0).astype(jnp.uint8)
+
+    def propagate(carry: tuple[Array, Array, Array, Array]) -> tuple[Array, Array, Array, Array]:
+        left, right, delivered, _ = carry
+        takeable = left | right | over_machine(made(delivered)[1])
+        new = left, right, delivered
         for direction in DIRECTIONS:
-            # The hand takes from behind the arm and drops one cell ahead of it.
-            hand = jnp.where(arms[direction], shifted(takeable, direction), 0)
-            ahead = shifted(hand.astype(jnp.uint8), direction)
-            new_delivered = new_delivered | (ahead & wanted_over_body)
-            left = jnp.where(belts.accepts & to_left[direction], ahead, 0)
-            right = jnp.where(belts.accepts & ~to_left[direction], ahead, 0)
-            new_lanes = new_lanes | jnp.stack([left, right], axis=-1)
-        changed = (new_lanes != lanes).any() | (new_delivered != delivered).any()
-        return new_lanes, new_delivered, changed
+            behind = shifted(left, direction), shifted(right, direction)
+            new = join(new, pass_on(links.belts[direction], *behind, links.usable))
+            taken = shifted(shifted(takeable, direction), direction)
+            new = join(new, pass_on(links.arms[direction], taken, taken, links.usable))
+        changed = (new[0] != left) | (new[1] != right) | (new[2] != delivered)
+        return *new, changed.any()
 
-    start = (belts.supply, jnp.zeros_like(wanted), jnp.ones((), jnp.bool_))
-    lanes, delivered, _ = jax.lax.while_loop(lambda carry: carry[2], propagate, start)
-    content = _or_over_machine(delivered)
-    makes = jnp.where(is_machine & ((content & wanted) == wanted), product, 0)
-    inside = _or_over_machine(jnp.where(is_machine, content | makes, 0).astype(jnp.uint8))
-    return lanes | inside[..., None]
+    supply = links.supply[..., 0], links.supply[..., 1]
+    start = (*supply, jnp.zeros_like(links.wanted), jnp.ones((), jnp.bool_))
+    left, right, delivered, _ = jax.lax.while_loop(lambda carry: carry[3], propagate, start)
+    content, makes = made(delivered)
+    inside = over_machine(jnp.where(links.is_machine, content | makes, 0).astype(jnp.uint8))
+    return jnp.stack([left | inside, right | inside], axis=-1)
+
+
+def reachable_items(state: State, spread: Spread = spread_items) -> UInt8[Array, "H W 2"]:
+    """Bit i of `[y, x, lane]`: item slot i can reach that lane (0 left, 1 right).
+
+    On every cell of a machine both lanes show what arms can bring into it and what it makes.
+    `spread` follows the links, by itself or by the kernel of `reach_kernel.py`.
+    """
+    return spread(find_links(state))
 
 
 def _turns(belts: BeltCells) -> tuple[Bool[Array, "H W"], Bool[Array, "H W"]]:
@@ -123,32 +186,19 @@ def _turns(belts: BeltCells) -> tuple[Bool[Array, "H W"], Bool[Array, "H W"]]:
     return bends & on_right & ~on_left, bends & on_left & ~on_right
 
 
-def _belt_links(belts: BeltCells, turns: tuple[Array, Array]):
-    """The function lanes -> what flows onto each lane from the belts around it (R9)."""
+def _belt_links(belts: BeltCells, turns: tuple[Array, Array]) -> tuple[Int[Array, "H W"], ...]:
+    """What each cell takes from the belt that flows into it, by direction of flow (R9)."""
     is_turn = turns[0] | turns[1]
-    pushes = [belts.feeds & (belts.direction == direction) for direction in DIRECTIONS]
-    arrives = [
-        shifted(pushes[direction], direction)
-        & belts.accepts
-        & (belts.direction != (direction + 2) % 4)
-        for direction in DIRECTIONS
-    ]
-
-    def flow(lanes: Array) -> Array:
-        result = jnp.zeros_like(lanes)
-        for direction in DIRECTIONS:
-            incoming = jnp.where(arrives[direction][..., None], shifted(lanes, direction), 0)
-            continues = (belts.direction == direction) | is_turn
-            both = incoming[..., 0] | incoming[..., 1]
-            # From the left means flowing one step clockwise of the target's direction.
-            from_left = belts.direction == (direction + 3) % 4
-            side = jnp.stack(
-                [jnp.where(from_left, both, 0), jnp.where(from_left, 0, both)], axis=-1
-            )
-            result = result | jnp.where(continues[..., None], incoming, side)
-        return result
-
-    return flow
+    codes = []
+    for direction in DIRECTIONS:
+        pushed = shifted(belts.feeds & (belts.direction == direction), direction)
+        head_on = belts.direction == (direction + 2) % 4
+        # From the left means flowing one step clockwise of the target's direction.
+        from_left = belts.direction == (direction + 3) % 4
+        side = jnp.where(from_left, TO_LEFT, TO_RIGHT)
+        code = jnp.where((belts.direction == direction) | is_turn, KEEP, side)
+        codes.append(jnp.where(pushed & belts.accepts & ~head_on, code, 0))
+    return tuple(codes)
 
 
 def _drops_left(belts: BeltCells, turns: tuple[Array, Array], drop: int) -> Bool[Array, "H W"]:
@@ -169,7 +219,7 @@ def _select(fields: list[Array], index: Int[Array, "H W"]) -> Bool[Array, "H W"]
     return reduce(or_, [field & (index == number) for number, field in enumerate(fields)])
 
 
-def _or_over_machine(field: UInt8[Array, "H W"]) -> UInt8[Array, "H W"]:
+def over_machine(field: UInt8[Array, "H W"]) -> UInt8[Array, "H W"]:
     """Bitwise or over the 3x3 cells around each cell."""
     rows = field | shifted(field, 0) | shifted(field, 2)
     return rows | shifted(rows, 1) | shifted(rows, 3)

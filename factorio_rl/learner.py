@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
+from envs.observe_choice import choose_observe
 from envs.symmetry import rotate_policy, rotate_state
 from envs.types import State
 from factorio_rl.config import Config
@@ -91,6 +92,7 @@ def make_update(config: Config, network: Network) -> Update:
     """
     optimizer = make_optimizer(config)
     learner = config.learner
+    observe = choose_observe()
 
     def update(
         state: LearnerState, replay: Replay, references: References, shares: Shares, key: Array
@@ -104,6 +106,7 @@ def make_update(config: Config, network: Network) -> Update:
                 batch,
                 growth_rule=config.env.growth_rule,
                 value_weight=learner.value_weight,
+                observe=observe,
             )
 
         gradients, figures = jax.grad(loss_of, has_aux=True)(state.params)

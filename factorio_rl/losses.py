@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float
 
 from envs.dynamics import legal_actions
 from envs.observation import observe
+from envs.observe_choice import Observe
 from envs.types import State
 from factorio_rl.network import (
     Network,
@@ -44,7 +45,13 @@ class LossFigures(NamedTuple):
 
 
 def loss_function(
-    network: Network, params: Params, batch: Batch, *, growth_rule: bool, value_weight: float
+    network: Network,
+    params: Params,
+    batch: Batch,
+    *,
+    growth_rule: bool,
+    value_weight: float,
+    observe: Observe = observe,
 ) -> tuple[Float[Array, ""], LossFigures]:
     """The mean loss of a batch and its figures."""
     output = evaluate(network, params, jax.vmap(observe)(batch.states))

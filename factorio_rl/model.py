@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from envs.dynamics import legal_actions, step
-from envs.observation import observe
+from envs.observe_choice import choose_observe
 from envs.types import Board, State, Task
 from factorio_rl.network import Network, Params, evaluate, expected_value, mask_illegal
 from factorio_rl.search import Evaluation, SearchOutput, SearchSettings, gumbel_muzero_search
@@ -32,6 +32,7 @@ Predict = Callable[[Params, State], Prediction]
 
 def make_predict(network: Network, growth_rule: bool) -> Predict:
     """The function (params, batched states) -> Prediction."""
+    observe = choose_observe()
 
     def predict(params: Params, states: State) -> Prediction:
         output = evaluate(network, params, jax.vmap(observe)(states))

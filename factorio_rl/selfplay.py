@@ -19,7 +19,7 @@ from factorio_rl.demonstrations import References, sample_start
 from factorio_rl.model import Predict, gather_tasks, plan
 from factorio_rl.network import Params
 from factorio_rl.replay import Rows
-from factorio_rl.search import SearchSettings
+from factorio_rl.search import SearchSettings, choose_tree
 
 
 @jax.tree_util.register_dataclass
@@ -70,7 +70,10 @@ RunChunk = Callable[
 def search_settings(
     config: Config, num_simulations: int, max_num_considered_actions: int
 ) -> SearchSettings:
-    """The search settings of a configuration, with the budget of self-play or evaluation."""
+    """The search settings of a configuration, with the budget of self-play or evaluation.
+
+    Raises `KernelTreeError` where the configuration wants the kernel tree and it cannot run.
+    """
     search = config.search
     return SearchSettings(
         num_simulations=num_simulations,
@@ -80,6 +83,8 @@ def search_settings(
         maxvisit_init=search.maxvisit_init,
         rescale_values=search.rescale_values,
         use_mixed_value=search.use_mixed_value,
+        epsilon=search.epsilon,
+        tree=choose_tree(search.tree),
     )
 
 

@@ -41,6 +41,7 @@ from factorio_rl.preemption import StopRequest
 from factorio_rl.reporter import Reporter, open_reporter
 from factorio_rl.run_directory import RunDirectory, task_identity
 from factorio_rl.scoring import Scorer
+from factorio_rl.search import choose_tree
 
 UNTRAINED = "untrained"
 """Name of the evaluation of the initial parameters."""
@@ -171,7 +172,8 @@ class Run:
         if self._chunk >= num_chunks:
             self._reporter.message(f"all {num_chunks} chunks were already made")
             return self._finish()
-        self._reporter.message(f"running on {runtime.device_name()}")
+        tree = choose_tree(self._config.search.tree)
+        self._reporter.message(f"running on {runtime.device_name()}, search with the {tree} tree")
         if not self._imitate(stop):
             return self._save_and_stop(stop)
         self._reporter.message("compiling the search (first time: about half a minute)")

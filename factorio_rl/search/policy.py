@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float32, Int32, PRNGKeyArray
 
-from factorio_rl.search.kernel_tree import KernelTree
 from factorio_rl.search.lean_tree import LeanTree
 from factorio_rl.search.methods import TreeMethods
 from factorio_rl.search.select import Root, conclude, sample_gumbel
@@ -73,7 +72,7 @@ def gumbel_muzero_search(
       TypeError: the model returned something else than float32.
     """
     root = Root(root_legal, sample_gumbel(key, root_legal, jnp.float32(gumbel_scale)))
-    methods = _METHODS[settings.tree](root, settings)
+    methods = _tree_methods(root, settings)
     num_nodes = settings.num_simulations + 1
     search = _Search(methods.start(), _store(root_embedding, num_nodes))
     first = ROOT
@@ -96,7 +95,13 @@ def gumbel_muzero_search(
     )
 
 
-_METHODS = {"lean": LeanTree, "kernel": KernelTree}
+def _tree_methods(root: Root, settings: SearchSettings) -> TreeMethods[Any]:
+    if settings.tree == "lean":
+        return LeanTree(root, settings)
+    # Loaded where it is used: a jax without Pallas's Triton backend still has the lean tree.
+    from factorio_rl.search.kernel_tree import KernelTree
+
+    return KernelTree(root, settings)
 
 
 class _Search(NamedTuple):

@@ -22,9 +22,10 @@ class SearchSettings:
 
     `max_depth` limits the edges from the root to a leaf (None: no limit). The next five go to
     `mctx.qtransform_completed_by_mix_value`; `epsilon` is the least spread that rescaling stretches
-    to 1. `tree` names the implementation (`lean_tree.py`, `kernel_tree.py`). Two defaults are not mctx's (0.1 and True): rescaling
-    blows mere value noise up to a full-scale preference, and with a thousand legal actions the
-    small scale leaves most of the policy target on the prior, even once a winning move is known.
+    to 1. `tree` names the implementation (`lean_tree.py`, `kernel_tree.py`). Two defaults are not
+    mctx's (0.1 and True): rescaling blows mere value noise up to a full-scale preference, and with
+    a thousand legal actions the small scale leaves most of the policy target on the prior, even
+    once a winning move is known.
 
     Raises `SearchSettingsError`.
     """

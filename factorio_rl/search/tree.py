@@ -92,9 +92,7 @@ def empty_tree(batch: int, num_nodes: int, num_actions: int) -> SearchTree:
     )
 
 
-def put_node(
-    tree: SearchTree, edge: Edge, evaluation: Evaluation
-) -> SearchTree:
+def put_node(tree: SearchTree, edge: Edge, evaluation: Evaluation) -> SearchTree:
     """Writes freshly evaluated nodes, one per batch element, and counts their visit.
 
     Under a depth limit a node can be evaluated again: its visits go on, its value starts anew.

@@ -11,10 +11,10 @@ NUM_ACTIONS, NUM_LEGAL, WINNER = 1729, 1400, 321
 LOWEST = jnp.finfo(jnp.float32).min
 
 
-def test_illegal_actions_are_never_visited(make_game, lean):
+def test_illegal_actions_are_never_visited(make_game, search):
     game = make_game(legal=0.25)
     roots = game.roots(8)
-    out = lean(game, SearchSettings(64, 4), roots, game.legal_actions(roots), 1.0)
+    out = search(game, SearchSettings(64, 4), roots, game.legal_actions(roots), 1.0)
     parents, actions = np.asarray(out.tree.parents), np.asarray(out.tree.actions)
     row, node = np.nonzero(parents >= 0)
     above = jnp.asarray(np.asarray(out.embeddings)[row, parents[row, node]])
@@ -23,12 +23,12 @@ def test_illegal_actions_are_never_visited(make_game, lean):
     assert legal[np.arange(len(row)), actions[row, node]].all()
 
 
-def test_action_and_weights_respect_the_root_mask(make_game, lean):
+def test_action_and_weights_respect_the_root_mask(make_game, search):
     game = make_game()
     roots = game.roots(4)
     legal = np.asarray(game.legal_actions(roots)).copy()
     legal[:, ::2] = False
-    out = lean(game, SearchSettings(16), roots, legal, 1.0)
+    out = search(game, SearchSettings(16), roots, legal, 1.0)
     assert legal[np.arange(4), out.action].all()
     assert not np.asarray(out.action_weights)[~legal].any()
     np.testing.assert_allclose(out.action_weights.sum(axis=1), 1.0, rtol=1e-6)
@@ -54,22 +54,22 @@ def leaves(out) -> list[bytes]:
     return [np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(out)]
 
 
-def test_same_key_gives_equal_bytes_and_another_key_does_not(make_game, lean):
+def test_same_key_gives_equal_bytes_and_another_key_does_not(make_game, search):
     game = make_game()
     roots = game.roots(4)
     legal = game.legal_actions(roots)
-    first = leaves(lean(game, SearchSettings(16), roots, legal, 1.0, seed=5))
-    assert leaves(lean(game, SearchSettings(16), roots, legal, 1.0, seed=5)) == first
-    assert leaves(lean(game, SearchSettings(16), roots, legal, 1.0, seed=6)) != first
+    first = leaves(search(game, SearchSettings(16), roots, legal, 1.0, seed=5))
+    assert leaves(search(game, SearchSettings(16), roots, legal, 1.0, seed=5)) == first
+    assert leaves(search(game, SearchSettings(16), roots, legal, 1.0, seed=6)) != first
 
 
-def test_batch_elements_do_not_influence_each_other(make_game, lean):
+def test_batch_elements_do_not_influence_each_other(make_game, search):
     game = make_game(peak=16.0)
     roots = game.roots(6)
     shuffled = roots[jnp.array([3, 0, 5, 1, 4, 2])]
     settings = SearchSettings(32, 4)
-    out = lean(game, settings, roots, game.legal_actions(roots), 0.0)
-    moved = lean(game, settings, shuffled, game.legal_actions(shuffled), 0.0)
+    out = search(game, settings, roots, game.legal_actions(roots), 0.0)
+    moved = search(game, settings, shuffled, game.legal_actions(shuffled), 0.0)
     for leaf, moved_leaf in zip(jax.tree.leaves(out), jax.tree.leaves(moved), strict=True):
         np.testing.assert_array_equal(leaf[jnp.array([3, 0, 5, 1, 4, 2])], moved_leaf)
 
@@ -97,15 +97,26 @@ def target(settings: SearchSettings, winner_logit: float, noise: float) -> np.nd
     return np.asarray(search(jax.random.key(0)).action_weights)
 
 
-@pytest.mark.parametrize(("simulations", "considered"), [(16, 16), (32, 16), (64, 32)])
-def test_target_follows_a_winning_move_among_1400(simulations, considered):
-    settings = SearchSettings(simulations, considered)
+@pytest.mark.parametrize(
+    ("simulations", "considered", "tree"),
+    [(16, 16, "lean"), (32, 16, "lean"), (64, 32, "lean"), (16, 16, "kernel")],
+)
+def test_target_follows_a_winning_move_among_1400(simulations, considered, tree):
+    settings = SearchSettings(simulations, considered, tree=tree)
     assert (target(settings, winner_logit=5.0, noise=0.0)[:, WINNER] > 0.9).all()
 
 
-def test_target_ignores_value_noise():
-    flat = 1 / NUM_LEGAL
-    assert target(SearchSettings(32), winner_logit=0.0, noise=1e-6).max() < 1.1 * flat
+@pytest.mark.parametrize(("simulations", "tree"), [(32, "lean"), (16, "kernel")])
+def test_target_ignores_value_noise(simulations, tree):
+    settings = SearchSettings(simulations, tree=tree)
+    target_policy = target(settings, winner_logit=0.0, noise=1e-6)[0, :NUM_LEGAL]
+    assert target_policy.max() < 1.1 / NUM_LEGAL
+    assert target_policy.min() > 1 / NUM_LEGAL / 1.1
+
+
+def test_rescaling_is_harmless_with_an_epsilon_above_the_noise():
+    settings = SearchSettings(32, value_scale=0.1, rescale_values=True, epsilon=0.05)
+    assert target(settings, winner_logit=0.0, noise=1e-6).max() < 1.1 / NUM_LEGAL
 
 
 def test_rescaling_would_amplify_value_noise():

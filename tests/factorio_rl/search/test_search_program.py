@@ -32,8 +32,8 @@ def compiled_text(make_game):
     return text
 
 
-def test_search_never_selects_or_copies_a_full_size_array(compiled_text, lean):
-    assert full_size_operations(compiled_text(lean), 11) == {"select": 0, "copy": 0}
+def test_search_never_selects_or_copies_a_full_size_array(compiled_text, search):
+    assert full_size_operations(compiled_text(search), 11) == {"select": 0, "copy": 0}
 
 
 def test_the_guard_sees_the_copies_of_stock_mctx(compiled_text, stock):

@@ -1,0 +1,194 @@
+"""Cells of the search benchmark with whole moves: the project's environment, network and search.
+
+The roots are tasks of a held-out set with a part of their references in place, as self-play has
+them. Beside the searches stand two loops over the same N + 1 evaluations without a tree, one of the
+network alone and one of network and environment. In both, what goes in depends on what came out
+before, so that no evaluation can leave the loop.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from benchmarks.search_cell import NETWORK, NETWORK_AND_ENVIRONMENT, Cell
+from benchmarks.search_trees import OF_MCTX, Found, found, search_with, with_tree
+from envs.dynamics import legal_actions, step
+from envs.heldout import load_heldout
+from envs.observation import Observation, observe
+from envs.types import EMPTY, Board, State, Task, stack_tasks, task_arrays
+from factorio_rl.config import Config
+from factorio_rl.config_file import load_config
+from factorio_rl.env_shape import env_shape
+from factorio_rl.model import Predict, Prediction, make_predict, plan
+from factorio_rl.network import (
+    Network,
+    Params,
+    evaluate,
+    expected_value,
+    init_params,
+    make_network,
+    mask_illegal,
+)
+from factorio_rl.search import Evaluation, Expand, SearchSettings
+from factorio_rl.selfplay import search_settings
+
+CONFIG = Path(__file__).parents[1] / "configs" / "modules_12x12.yaml"
+
+PRIOR_SCALE = {"untrained": 1.0, "peaked": 48.0}
+"""Factor of the logits. With 48 the best action of a root gets some 0.6 of the improved policy."""
+
+EMPTY_SHARE = 0.25
+"""Share of roots without a placement, as in self-play."""
+
+
+class MoveInputs(NamedTuple):
+    """Positions to search from, and for the loops a legal action for each evaluation."""
+
+    params: Params  # the network's, and the factor of its logits: see `_scaled`
+    states: State
+    legal: jax.Array  # [B, A]
+    observation: Observation
+    actions: jax.Array  # [N + 1, B]
+
+
+def move_cell(network: str, batch: int, simulations: int, trees: Sequence[str]) -> Cell:
+    """The cell of a network `CHANNELSxBLOCKS` with these trees under both policies."""
+    channels, blocks = network.split("x")
+    config = load_config(CONFIG, [f"--network.channels={channels}", f"--network.blocks={blocks}"])
+    net = make_network(config.network)
+    predict = _scaled(make_predict(net, config.env.growth_rule))
+    params = init_params(net, env_shape(config), jax.random.key(2))
+    plain = _inputs(config, params, batch, simulations)
+    settings = search_settings(config, simulations, config.search.max_num_considered_actions)
+    return Cell(
+        network=network,
+        batch=batch,
+        simulations=simulations,
+        searches={tree: _search(tree, predict, settings) for tree in trees},
+        inputs={
+            policy: plain._replace(params=_scaled_params(params, scale))
+            for policy, scale in PRIOR_SCALE.items()
+        },
+        embedding_bytes=sum(leaf.nbytes for leaf in jax.tree.leaves(plain.states.board)),
+        loops={NETWORK: _network_loop(net), NETWORK_AND_ENVIRONMENT: _environment_loop(predict)},
+    )
+
+
+def start_states(config: Config, batch: int) -> State:
+    """Tasks of the config's held-out set with prefixes of their references placed."""
+    solved = load_heldout(config.tasks.heldout).tasks
+    random = np.random.default_rng(3)
+    chosen = [solved[index] for index in random.integers(0, len(solved), batch)]
+    shape = (batch, config.env.height, config.env.width)
+    entity, rotation = np.full(shape, EMPTY, np.uint8), np.zeros(shape, np.uint8)
+    placed = np.zeros(batch, np.int32)
+    for row, entry in enumerate(chosen):
+        if random.random() >= EMPTY_SHARE:
+            placed[row] = random.integers(1, len(entry.placements))
+        for put in entry.placements[: placed[row]]:
+            entity[row, put.y, put.x] = put.kind + 1
+            rotation[row, put.y, put.x] = put.rotation
+    tasks = stack_tasks([task_arrays(entry.spec, env_shape(config)) for entry in chosen])
+    boards: Any = (entity, rotation, placed, np.zeros(batch, np.bool_))
+    return jax.device_put(State(tasks, Board(*boards)))
+
+
+def _inputs(config: Config, params: Params, batch: int, simulations: int) -> MoveInputs:
+    states = start_states(config, batch)
+    legal = jax.vmap(lambda state: legal_actions(state, growth_rule=config.env.growth_rule))(states)
+    drawn = jax.random.categorical(
+        jax.random.key(4), jnp.where(legal, 0.0, -jnp.inf), shape=(simulations + 1, batch)
+    )
+    observation = jax.vmap(observe)(states)
+    return MoveInputs(params, states, legal, observation, drawn.astype(jnp.int32))
+
+
+def _scaled_params(params: Params, prior_scale: float) -> Params:
+    return {"network": params, "prior_scale": jnp.float32(prior_scale)}
+
+
+def _scaled(predict: Predict) -> Predict:
+    """The prediction with its logits times the factor that stands beside the parameters."""
+
+    def predict_scaled(params: Params, states: State) -> Prediction:
+        plain = predict(params["network"], states)
+        logits = mask_illegal(plain.policy_logits * params["prior_scale"], plain.legal)
+        return plain._replace(policy_logits=logits)
+
+    return predict_scaled
+
+
+def _search(
+    tree: str, predict: Predict, settings: SearchSettings
+) -> Callable[[jax.Array, MoveInputs], Found]:
+    def search(key: jax.Array, inputs: MoveInputs) -> Found:
+        params, states, legal = inputs.params, inputs.states, inputs.legal
+        if tree in OF_MCTX:
+            expand = _expand(predict, params, states.task)
+            return search_with(tree, key, expand, states.board, legal, settings)
+        noise = jnp.float32(1.0)
+        return found(plan(predict, params, key, states, with_tree(settings, tree), noise, legal))
+
+    return search
+
+
+def _expand(predict: Predict, params: Params, tasks: Task) -> Expand:
+    """The model that `factorio_rl.model.plan` searches with and keeps to itself."""
+
+    def expand(boards: Board, action: jax.Array, is_root: jax.Array) -> tuple[Evaluation, Board]:
+        moved = jax.vmap(step)(State(tasks, boards), action).board
+        after = jax.tree.map(lambda stay, move: jnp.where(is_root, stay, move), boards, moved)
+        prediction = predict(params, State(tasks, after))
+        ends = after.finished & ~boards.finished
+        evaluation = Evaluation(
+            reward=jnp.where(ends, prediction.value, 0.0),
+            discount=jnp.where(after.finished, 0.0, 1.0),
+            prior_logits=prediction.policy_logits,
+            value=jnp.where(after.finished, 0.0, prediction.value),
+        )
+        return evaluation, after
+
+    return expand
+
+
+def _network_loop(network: Network) -> Callable[[jax.Array, MoveInputs], Any]:
+    def loop(key: jax.Array, inputs: MoveInputs) -> Any:
+        del key
+        seen = inputs.observation
+
+        def body(_: jax.Array, before: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            usual = _always(before[1])
+            planes = jnp.where(usual[:, None, None, None], seen.planes, 1 - seen.planes)
+            context = jnp.where(usual[:, None], seen.context, 1 - seen.context)
+            output = evaluate(network, inputs.params["network"], Observation(planes, context))
+            return output.policy_logits, expected_value(output.value_logits)
+
+        start = (jnp.zeros(inputs.legal.shape), jnp.zeros(len(inputs.legal)))
+        return jax.lax.fori_loop(0, len(inputs.actions), body, start)
+
+    return loop
+
+
+def _environment_loop(predict: Predict) -> Callable[[jax.Array, MoveInputs], Any]:
+    def loop(key: jax.Array, inputs: MoveInputs) -> Any:
+        del key
+        expand = _expand(predict, inputs.params, inputs.states.task)
+
+        def body(number: jax.Array, before: tuple[Evaluation, Board]) -> tuple[Evaluation, Board]:
+            action = jnp.where(_always(before[0].value), inputs.actions[number], 0)
+            return expand(inputs.states.board, action, number == 0)
+
+        zeros = jnp.zeros(len(inputs.legal))
+        start = Evaluation(zeros, zeros, jnp.zeros(inputs.legal.shape), zeros)
+        return jax.lax.fori_loop(0, len(inputs.actions), body, (start, inputs.states.board))
+
+    return loop
+
+
+def _always(value: jax.Array) -> jax.Array:
+    """True for every value in [0, 1], which is not for the compiler to know."""
+    return value >= -1.0
