@@ -6,8 +6,8 @@ Each search runs with both trees. They agree if actions, topology and visits are
 action weights differ by at most 1e-6. Every decision of both is judged by a replay in float64: if
 they parted at a near tie, that is listed with its gap, and anything else is an error. Prints a
 table, every parting and every error, writes `docs/results/search_agreement.json` (with `--quick`
-only where `--out` says), and ends with exit code 1 if there is an error. On a GPU the kernel is compiled, on a
-CPU it is interpreted, which is slow.
+only where `--out` says), and ends with exit code 1 if there is an error. On a GPU the kernel is
+compiled, on a CPU it is interpreted, which is slow.
 """
 
 import argparse

@@ -16,14 +16,14 @@ import numpy as np
 
 from benchmarks.search_cell import NETWORK, NETWORK_AND_ENVIRONMENT, Cell
 from benchmarks.search_trees import OF_MCTX, Found, found, search_with, with_tree
-from envs.dynamics import legal_actions, step
+from envs.dynamics import legal_actions
 from envs.heldout import load_heldout
 from envs.observation import Observation, observe
-from envs.types import EMPTY, Board, State, Task, stack_tasks, task_arrays
+from envs.types import EMPTY, Board, State, stack_tasks, task_arrays
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
 from factorio_rl.env_shape import env_shape
-from factorio_rl.model import Predict, Prediction, make_predict, plan
+from factorio_rl.model import Predict, Prediction, make_expand, make_predict, plan
 from factorio_rl.network import (
     Network,
     Params,
@@ -33,7 +33,7 @@ from factorio_rl.network import (
     make_network,
     mask_illegal,
 )
-from factorio_rl.search import Evaluation, Expand, SearchSettings
+from factorio_rl.search import Evaluation, SearchSettings
 from factorio_rl.selfplay import search_settings
 
 CONFIG = Path(__file__).parents[1] / "configs" / "modules_12x12.yaml"
@@ -128,31 +128,12 @@ def _search(
     def search(key: jax.Array, inputs: MoveInputs) -> Found:
         params, states, legal = inputs.params, inputs.states, inputs.legal
         if tree in OF_MCTX:
-            expand = _expand(predict, params, states.task)
+            expand = make_expand(predict, params, states.task)
             return search_with(tree, key, expand, states.board, legal, settings)
         noise = jnp.float32(1.0)
         return found(plan(predict, params, key, states, with_tree(settings, tree), noise, legal))
 
     return search
-
-
-def _expand(predict: Predict, params: Params, tasks: Task) -> Expand:
-    """The model that `factorio_rl.model.plan` searches with and keeps to itself."""
-
-    def expand(boards: Board, action: jax.Array, is_root: jax.Array) -> tuple[Evaluation, Board]:
-        moved = jax.vmap(step)(State(tasks, boards), action).board
-        after = jax.tree.map(lambda stay, move: jnp.where(is_root, stay, move), boards, moved)
-        prediction = predict(params, State(tasks, after))
-        ends = after.finished & ~boards.finished
-        evaluation = Evaluation(
-            reward=jnp.where(ends, prediction.value, 0.0),
-            discount=jnp.where(after.finished, 0.0, 1.0),
-            prior_logits=prediction.policy_logits,
-            value=jnp.where(after.finished, 0.0, prediction.value),
-        )
-        return evaluation, after
-
-    return expand
 
 
 def _network_loop(network: Network) -> Callable[[jax.Array, MoveInputs], Any]:
@@ -176,7 +157,7 @@ def _network_loop(network: Network) -> Callable[[jax.Array, MoveInputs], Any]:
 def _environment_loop(predict: Predict) -> Callable[[jax.Array, MoveInputs], Any]:
     def loop(key: jax.Array, inputs: MoveInputs) -> Any:
         del key
-        expand = _expand(predict, inputs.params, inputs.states.task)
+        expand = make_expand(predict, inputs.params, inputs.states.task)
 
         def body(number: jax.Array, before: tuple[Evaluation, Board]) -> tuple[Evaluation, Board]:
             action = jnp.where(_always(before[0].value), inputs.actions[number], 0)

@@ -16,7 +16,13 @@ from envs.dynamics import legal_actions, step
 from envs.observe_choice import choose_observe
 from envs.types import Board, State, Task
 from factorio_rl.network import Network, Params, evaluate, expected_value, mask_illegal
-from factorio_rl.search import Evaluation, SearchOutput, SearchSettings, gumbel_muzero_search
+from factorio_rl.search import (
+    Evaluation,
+    Expand,
+    SearchOutput,
+    SearchSettings,
+    gumbel_muzero_search,
+)
 
 
 class Prediction(NamedTuple):
@@ -43,6 +49,27 @@ def make_predict(network: Network, growth_rule: bool) -> Predict:
     return predict
 
 
+def make_expand(predict: Predict, params: Params, tasks: Task) -> Expand:
+    """The model as the search asks for it: boards of these tasks, taken on by one action each."""
+
+    def expand(
+        boards: Board, action: Int[Array, "B"], is_root: Bool[Array, ""]
+    ) -> tuple[Evaluation, Board]:
+        moved = jax.vmap(step)(State(tasks, boards), action).board
+        after = jax.tree.map(lambda stay, move: jnp.where(is_root, stay, move), boards, moved)
+        prediction = predict(params, State(tasks, after))
+        ends = after.finished & ~boards.finished
+        evaluation = Evaluation(
+            reward=jnp.where(ends, prediction.value, 0.0),
+            discount=jnp.where(after.finished, 0.0, 1.0),
+            prior_logits=prediction.policy_logits,
+            value=jnp.where(after.finished, 0.0, prediction.value),
+        )
+        return evaluation, after
+
+    return expand
+
+
 def plan(
     predict: Predict,
     params: Params,
@@ -53,22 +80,7 @@ def plan(
     root_legal: Bool[Array, "B A"],
 ) -> SearchOutput:
     """One search for every state of a batch; `gumbel_scale` 0 searches greedily."""
-
-    def expand(
-        boards: Board, action: Int[Array, "B"], is_root: Bool[Array, ""]
-    ) -> tuple[Evaluation, Board]:
-        moved = jax.vmap(step)(State(states.task, boards), action).board
-        after = jax.tree.map(lambda stay, move: jnp.where(is_root, stay, move), boards, moved)
-        prediction = predict(params, State(states.task, after))
-        ends = after.finished & ~boards.finished
-        evaluation = Evaluation(
-            reward=jnp.where(ends, prediction.value, 0.0),
-            discount=jnp.where(after.finished, 0.0, 1.0),
-            prior_logits=prediction.policy_logits,
-            value=jnp.where(after.finished, 0.0, prediction.value),
-        )
-        return evaluation, after
-
+    expand = make_expand(predict, params, states.task)
     return gumbel_muzero_search(key, expand, states.board, root_legal, settings, gumbel_scale)
 
 

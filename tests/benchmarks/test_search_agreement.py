@@ -1,5 +1,6 @@
 """The agreement benchmark counts what it compares, and fails when the kernel tree is wrong."""
 
+import json
 import sys
 from typing import Any
 
@@ -33,9 +34,15 @@ def test_the_table_has_what_it_promises():
     assert {one.handed_in for one in TABLE} == {False, True}
 
 
-def test_kernel_and_lean_tree_agree_on_a_small_table(one_configuration, capsys):
+def test_kernel_and_lean_tree_agree_on_a_small_table(
+    one_configuration, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--out", str(tmp_path / "result.json")])
     search_agreement.main()
-    *_, of_all = capsys.readouterr().out.strip().splitlines()
+    (row,) = json.loads((tmp_path / "result.json").read_text())["rows"]
+    assert (row["configuration"], row["searches"], row["errors"]) == ("tiny", 8, 0)
+    assert (row["largest_weight_difference"], row["notes"]) == (0.0, [])
+    *_, of_all, _ = capsys.readouterr().out.strip().splitlines()
     searches, equal, _, near_ties, errors, *_ = of_all.split()[1:]
     assert int(searches) == search_agreement.QUICK_BATCH
     assert (int(near_ties), int(errors)) == (0, 0)
