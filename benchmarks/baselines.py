@@ -17,7 +17,6 @@ factorion wheel, since it pins a torch of its own and knows other tasks than the
 """
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,7 +26,7 @@ from rich.console import Console
 from benchmarks.baseline_rows import Method, Row, TaskResult, make_rows, print_table, summary_row
 from benchmarks.planners.judge import Budget
 from benchmarks.planners.running import PLANNERS, make_workers, run_on_all
-from benchmarks.results import write_results
+from benchmarks.results import command_line, write_results
 from envs.errors import UserError
 from envs.heldout import HELDOUT_SETS, load_heldout
 from envs.solved import Solved
@@ -172,9 +171,7 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     console = Console()
     try:
-        rows = measure(
-            options, shlex.join(["python", "-m", "benchmarks.baselines", *arguments]), console
-        )
+        rows = measure(options, command_line("baselines", arguments), console)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -12,13 +12,12 @@ a loop of the rules has none (R16). Prints every difference above 2 % with its l
 """
 
 import argparse
-import shlex
 import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import processor_name, write_results
+from benchmarks.results import command_line, processor_name, write_results
 from envs.verifier.compile import compile_layout
 
 # The peer is needed by tests only, so what drives it lies among them.
@@ -108,7 +107,7 @@ def main(arguments: list[str]) -> None:
         print(f"differences above 2 %, lines {found[0]['lines']}:\n{larger_differences(pairs)}")
     print(f"seeds from 0, {options.ticks} ticks each, on {processor_name()}")
     print_table(rows)
-    command = shlex.join(["python", "-m", "benchmarks.differential", *arguments])
+    command = command_line("differential", arguments)
     write_results("differential", rows, command)
 
 

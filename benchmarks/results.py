@@ -5,6 +5,7 @@ Imports no jax, so that benchmarks of the jax-free parts start at once.
 
 import json
 import platform
+import shlex
 import sys
 from collections.abc import Sequence
 from datetime import date
@@ -34,6 +35,17 @@ def write_results(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2) + "\n")
     return path
+
+
+def command_line(benchmark: str, arguments: Sequence[str]) -> str:
+    """What a reader types for the same rows: without `--out`, a place on the machine that ran."""
+    after = [False, *(argument == "--out" for argument in arguments)]
+    kept = [
+        argument
+        for argument, is_path in zip(arguments, after, strict=False)
+        if not is_path and argument.partition("=")[0] != "--out"
+    ]
+    return shlex.join(["python", "-m", f"benchmarks.{benchmark}", *kept])
 
 
 def device_name() -> str:

@@ -9,7 +9,6 @@ columns `search_rows.py` explains -> tables and `docs/results/search.json`.
 """
 
 import argparse
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import NamedTuple
 
 import jax
 
-from benchmarks.results import write_results
+from benchmarks.results import command_line, write_results
 from benchmarks.search_cell import Cell, measure
 from benchmarks.search_linear import linear_cell
 from benchmarks.search_moves import move_cell
@@ -76,7 +75,7 @@ def main(arguments: Sequence[str]) -> None:
     grid = grid._replace(networks=args.networks or grid.networks)
     pace = QUICK_PACE if args.quick else Pace(args.repeats, BUDGET_S)
 
-    command = shlex.join(["python", "-m", "benchmarks.search", *arguments])
+    command = command_line("search", arguments)
     rows: list[Row] = []
     path = None
     for cell in cells(grid, args.trees, args.only):

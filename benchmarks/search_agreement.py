@@ -13,7 +13,6 @@ compiled, on a CPU it is interpreted, which is slow.
 import argparse
 import math
 import os
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.agreement_table import QUICK_TABLE, TABLE, Configuration, Game, root_masks
-from benchmarks.results import write_results
+from benchmarks.results import command_line, write_results
 from benchmarks.tree_comparison import Comparison, compare
 from benchmarks.tree_replay import Record, Task
 from factorio_rl.search import SearchOutput, SearchSettings, gumbel_muzero_search
@@ -200,7 +199,7 @@ def main() -> None:
             print(table_line(report.configuration.name, [report]), flush=True)
     print(table_line("all", reports), *chain.from_iterable(map(Report.notes, reports)), sep="\n")
     if args.out or not args.quick:
-        command = shlex.join(["python", "-m", "benchmarks.search_agreement", *sys.argv[1:]])
+        command = command_line("search_agreement", sys.argv[1:])
         rows = [report.row() for report in reports]
         print(write_results("search_agreement", rows, command, args.out))
     if any(report.count("error") for report in reports):

@@ -8,7 +8,6 @@ with up to six blocked cells. Lengths are placements of the references. Writes
 """
 
 import argparse
-import shlex
 import sys
 import time
 from dataclasses import asdict
@@ -18,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.results import write_results
+from benchmarks.results import command_line, write_results
 from envs.families import FAMILIES
 from envs.generate import GeneratorSettings, generate
 from envs.solved import Solved, difficulty
@@ -44,7 +43,7 @@ def main() -> None:
         seconds += took_s
     rows.append(row("all", every, seconds))
     Console().print(_table(rows))
-    print(write_results("tasks", rows, f"python -m benchmarks.tasks {shlex.join(sys.argv[1:])}"))
+    print(write_results("tasks", rows, command_line("tasks", sys.argv[1:])))
 
 
 def row(family: str, tasks: list[Solved], seconds: float) -> dict[str, Any]:

@@ -13,7 +13,6 @@ that the flow model can express; its time is that of its own function, without t
 
 import argparse
 import os
-import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from typing import Any, NamedTuple
 
 from benchmarks import factorion_model
 from benchmarks.layout_sets import LayoutSet, Rates, SinkItem, all_sets, is_scorable
-from benchmarks.results import processor_name, write_results
+from benchmarks.results import command_line, processor_name, write_results
 from envs.layout import Layout
 from envs.verifier import Verified, score_rate, verify, verify_many
 
@@ -216,7 +215,7 @@ def main(arguments: list[str]) -> None:
         rows += measure(layout_set, options.repeats)
         rows += compare(layout_set, model, options.repeats) if model else []
     print_table(rows)
-    write_results("verifier", rows, shlex.join(["python", "-m", "benchmarks.verifier", *arguments]))
+    write_results("verifier", rows, command_line("verifier", arguments))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from datetime import date
 
+import pytest
+
 from benchmarks import results
 
 
@@ -20,6 +22,13 @@ def test_result_file_holds_rows_and_circumstances(tmp_path, monkeypatch):
     assert written["device"]
     assert "numpy" in written["versions"]
     date.fromisoformat(written["date"])
+
+
+@pytest.mark.parametrize("out", [["--out", "/here/x.json"], ["--out=/here/x.json"], []])
+def test_command_leaves_out_where_the_file_went(out):
+    arguments = ["--sizes", "8x16", *out, "--only", "tree"]
+    typed = results.command_line("search", arguments)
+    assert typed == "python -m benchmarks.search --sizes 8x16 --only tree"
 
 
 def test_module_loads_without_jax():
