@@ -82,9 +82,15 @@ def main(arguments: Sequence[str]) -> None:
         measured = measure(cell, pace, [False, True] if args.xla_command_buffers else [False])
         rows += measured
         print(table_of(measured), flush=True)
-        if args.out or not args.quick:
+        if args.out or _is_whole(args):
             path = write_results("search", rows, command, args.out)
     print(growth_of(rows), *[path] if path else [], sep="\n")
+
+
+def _is_whole(args: argparse.Namespace) -> bool:
+    """Whether all of a grid is measured, so that the rows may replace the project's."""
+    is_part = args.quick or args.sizes or args.networks or args.only
+    return not is_part and list(args.trees) == list(TREES)
 
 
 def cells(grid: Grid, trees: Sequence[str], only: str | None) -> Iterator[Cell]:
@@ -116,7 +122,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         action="store_true",
         help="measure every program once more, with its loops in CUDA graphs",
     )
-    parser.add_argument("--out", type=Path, help="result file (default: docs/results/search.json)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="result file (default: docs/results/search.json for a whole grid, none for a part)",
+    )
     args = parser.parse_args(arguments)
     if jax.default_backend() == "cpu" and not (args.quick or args.sizes):
         parser.error("the grids for a GPU take hours on this CPU; give --quick, or small --sizes")

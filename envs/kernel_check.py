@@ -6,21 +6,27 @@ a test input: so a compiler that translates it wrongly is found before a run, no
 
 import logging
 from collections.abc import Callable
+from functools import lru_cache
 
 import jax
 
 
 def kernel_obstacle(purpose: str, agrees: Callable[[], bool]) -> str | None:
-    """Why a kernel cannot be used, or None. An obstacle is logged: as a warning, on a GPU.
+    """Why a kernel cannot be used, or None. It is logged once, on a CPU as mere information.
 
     `purpose` begins the log line, as in "the search"; `agrees` runs the kernel beside the plain
     code, and says whether they agree.
     """
     obstacle = _find_obstacle(agrees)
     if obstacle is not None:
-        level = logging.INFO if jax.default_backend() == "cpu" else logging.WARNING
-        logging.getLogger(__name__).log(level, "%s does without its kernel: %s", purpose, obstacle)
+        _log_once(f"{purpose} does without its kernel: {obstacle}")
     return obstacle
+
+
+@lru_cache
+def _log_once(message: str) -> None:
+    level = logging.INFO if jax.default_backend() == "cpu" else logging.WARNING
+    logging.getLogger(__name__).log(level, message)
 
 
 def _find_obstacle(agrees: Callable[[], bool]) -> str | None:

@@ -41,8 +41,13 @@ def _agrees() -> bool:
 
 
 def random_links(random: np.random.Generator, batch: int, height: int, width: int) -> Links:
-    """Links `[batch, ...]` as no board has them, with long ways and machines in regular places."""
+    """Links `[batch, ...]` as no board has them, with long ways and machines in regular places.
+
+    Every second board has one source, no belts, and machines that take everything and need one
+    item. There, rounds in which nothing but the content of one machine changes are common.
+    """
     shape = (batch, height, width)
+    sparse = (np.arange(batch) % 2 == 1)[:, None, None]
 
     def codes(*possible: int) -> np.ndarray:
         chosen = random.choice((0, *possible), shape).astype(np.int32)
@@ -52,16 +57,21 @@ def random_links(random: np.random.Generator, batch: int, height: int, width: in
         bits = random.integers(1, 256, shape, np.uint8)
         return np.where(random.random(shape) < share, bits, 0).astype(np.uint8)
 
+    one_source = np.zeros((batch, height * width), np.bool_)
+    one_source[np.arange(batch), random.integers(0, height * width, batch)] = True
+    one_item = (1 << random.integers(0, 8, shape)).astype(np.uint8)
     is_machine = np.zeros(shape, np.bool_)
     is_machine[:, 1 : height - 1 : 3, 1 : width - 1 : 3] = True
-    is_machine &= random.random(shape) < 0.5
+    is_machine &= (random.random(shape) < 0.5) | sparse
+    supply = np.where(sparse, items(1.0) * one_source.reshape(shape), items(0.01))
+    wanted = np.where(sparse, one_item, items(1.0) & items(1.0))
     links: dict[str, Any] = {
-        "belts": tuple(codes(KEEP, TO_LEFT, TO_RIGHT) for _ in DIRECTIONS),
+        "belts": tuple(np.where(sparse, 0, codes(KEEP, TO_LEFT, TO_RIGHT)) for _ in DIRECTIONS),
         "arms": tuple(codes(TO_LEFT, TO_RIGHT, TO_MACHINE) for _ in DIRECTIONS),
-        "supply": np.stack([items(0.01), items(0.01)], axis=-1),
-        "usable": items(0.5),
+        "supply": np.stack([supply, np.where(sparse, 0, items(0.01))], axis=-1).astype(np.uint8),
+        "usable": np.where(sparse, 255, items(0.5)).astype(np.uint8),
         "is_machine": is_machine,
-        "wanted": (items(1.0) & items(1.0)) * is_machine,
+        "wanted": (wanted * is_machine).astype(np.uint8),
         "product": items(1.0) * is_machine,
     }
     return Links(**links)

@@ -8,8 +8,8 @@ of a board run within one program. The links of a board come packed into integer
     bits     items on the left and right lane at the start, items that a machine here can use
     machine  at a centre, items wanted and made
 
-Cells see each other through arrays in memory, with a barrier between writing and reading. A board
-is no larger than a few hundred cells, so those arrays stay in the cache of one multiprocessor.
+Cells see each other through arrays in memory, with a barrier between writing and reading. Even the
+largest boards have no more than 1,024 cells: those arrays stay in the cache of one multiprocessor.
 """
 
 from typing import Any

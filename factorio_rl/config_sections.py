@@ -150,11 +150,12 @@ class SearchConfig(Section):
     use_mixed_value: bool = True
     """Whether unvisited actions get the mixed value instead of the raw value."""
 
-    epsilon: PositiveFloat = 1e-8
+    epsilon: Annotated[float, Field(ge=1e-30)] = 1e-8
     """Least spread of Q-values that rescaling stretches to 1; about the error of the values."""
 
     tree: Literal["auto", "lean", "kernel"] = "auto"
-    """lean runs everywhere, kernel is faster and needs a GPU; auto is kernel where it runs."""
+    """lean runs everywhere; kernel is faster, needs a GPU, and training ends where it cannot run;
+    auto is kernel where it runs, else lean."""
 
 
 class ActorConfig(Section):

@@ -34,7 +34,7 @@ def evaluate(
         UserError: the run directory or the task set cannot be used.
     """
     directory = RunDirectory(path)
-    config = _with_budget(directory.require_config(), num_simulations)
+    config = _with_any_tree(_with_budget(directory.require_config(), num_simulations))
     heldout = load_heldout(task_set or config.tasks.heldout)
     require_fit(heldout, env_shape(config))
     runtime.quiet_libraries()
@@ -65,6 +65,11 @@ def evaluate(
     took_s = time.monotonic() - began_s
     console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {pictures}")
     return 0
+
+
+def _with_any_tree(config: Config) -> Config:
+    """A run that was trained with the kernel tree can be evaluated where there is no GPU."""
+    return config.model_copy(update={"search": config.search.model_copy(update={"tree": "auto"})})
 
 
 def _with_budget(config: Config, num_simulations: int | None) -> Config:

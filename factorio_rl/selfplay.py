@@ -5,13 +5,14 @@ chunk for the replay, and the finished layouts, whose score the host has still t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from envs.actions import num_actions
 from envs.dynamics import legal_actions, step
 from envs.types import Board, State
 from factorio_rl.config import Config
@@ -75,7 +76,7 @@ def search_settings(
     Raises `KernelTreeError` where the configuration wants the kernel tree and it cannot run.
     """
     search = config.search
-    return SearchSettings(
+    settings = SearchSettings(
         num_simulations=num_simulations,
         max_num_considered_actions=max_num_considered_actions,
         max_depth=search.max_depth,
@@ -84,8 +85,15 @@ def search_settings(
         rescale_values=search.rescale_values,
         use_mixed_value=search.use_mixed_value,
         epsilon=search.epsilon,
-        tree=choose_tree(search.tree),
     )
+    actions = num_actions(config.env.height, config.env.width)
+    return replace(settings, tree=choose_tree(search.tree, settings, actions))
+
+
+def actor_settings(config: Config) -> SearchSettings:
+    """The search settings of self-play. Raises as `search_settings` does."""
+    search = config.search
+    return search_settings(config, search.num_simulations, search.max_num_considered_actions)
 
 
 def start_actor(
@@ -107,9 +115,7 @@ def start_actor(
 
 def make_run_chunk(config: Config, predict: Predict) -> RunChunk:
     """The function that plays `actor.chunk_moves` moves in every environment."""
-    settings = search_settings(
-        config, config.search.num_simulations, config.search.max_num_considered_actions
-    )
+    settings = actor_settings(config)
     growth_rule = config.env.growth_rule
 
     def move(

@@ -41,7 +41,7 @@ from factorio_rl.preemption import StopRequest
 from factorio_rl.reporter import Reporter, open_reporter
 from factorio_rl.run_directory import RunDirectory, task_identity
 from factorio_rl.scoring import Scorer
-from factorio_rl.search import choose_tree
+from factorio_rl.selfplay import actor_settings
 
 UNTRAINED = "untrained"
 """Name of the evaluation of the initial parameters."""
@@ -63,7 +63,8 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
         the exit code: 0 done, 130 or 143 stopped by a signal and saved.
 
     Raises:
-        UserError: config, task set or run directory cannot be used; nothing was overwritten.
+        UserError: config, task set, run directory or the tree that the config wants cannot be
+            used; nothing was overwritten.
         CheckpointError: the run has checkpoints and none loads.
         NonFiniteError: the loss is not finite.
     """
@@ -73,13 +74,14 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     require_fit(heldout, env_shape(config))
     if init_from is not None:
         RunDirectory(init_from).require_same_network(config)
+    runtime.quiet_libraries()
+    runtime.enable_compilation_cache(config.run.compilation_cache)
+    actor_settings(config)
     origin = f"reading {config.tasks.pool}, at most" if config.tasks.pool else "making"
     print(f"{origin} {config.tasks.num_tasks} solved training tasks", flush=True)
     pool = make_pool(config, stop.raise_if_asked)
     identity = task_identity(RULES_VERSION, str(GENERATOR_VERSION), heldout.sha256, pool.sha256)
     stop.raise_if_asked()
-    runtime.quiet_libraries()
-    runtime.enable_compilation_cache(config.run.compilation_cache)
     with directory.lock():
         changes = directory.open(config, identity)
         return _train_in(config, directory, pool, heldout, changes, init_from, stop)
@@ -172,7 +174,7 @@ class Run:
         if self._chunk >= num_chunks:
             self._reporter.message(f"all {num_chunks} chunks were already made")
             return self._finish()
-        tree = choose_tree(self._config.search.tree)
+        tree = actor_settings(self._config).tree
         self._reporter.message(f"running on {runtime.device_name()}, search with the {tree} tree")
         if not self._imitate(stop):
             return self._save_and_stop(stop)

@@ -26,7 +26,7 @@ class Nodes(NamedTuple):
     `edge_logits`, `edge_gumbels`: logit, and at the root Gumbel, of the edge from the parent.
     `best_scores`, `best_actions`: the unvisited action with the highest logit, at the root with the
     highest Gumbel plus logit; the score is `-inf` where all actions are visited.
-    `unvisited_mass`: the sum of `exp(logit - best score)` over unvisited actions.
+    `unvisited_mass`: the sum of `exp(logit - best score)` over unvisited actions; not for the root.
     """
 
     visits: Any

@@ -15,13 +15,12 @@ from jax.experimental.pallas import triton as plgpu
 from jaxtyping import Array, Int32
 from mctx._src.seq_halving import get_table_of_considered_visits
 
-from factorio_rl.search.kernel import KernelState, Now, simulate_row
+from factorio_rl.search.kernel import NUM_WARPS, KernelState, Now, simulate_row
 from factorio_rl.search.kernel_select import NONE, Nodes
 from factorio_rl.search.select import Root
 from factorio_rl.search.settings import SearchSettings
 from factorio_rl.search.tree import NO_PARENT, Edge, Evaluation, SearchTree, root_edge
 
-NUM_WARPS = 4  # fastest of 1, 2, 4 and 8 on an H200, at B=128 and B=1024, A=1729
 _INTEGERS = ("visits", "parents", "actions", "best_actions")
 
 

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import mctx
+import numpy as np
 
 from envs.errors import UserError
 from factorio_rl.search.select import QTransform
@@ -43,12 +44,20 @@ class SearchSettings:
     def __post_init__(self) -> None:
         for name in ("num_simulations", "max_num_considered_actions", "max_depth"):
             count = getattr(self, name)
-            if count is not None and count < 1:
-                raise SearchSettingsError(f"{name} is {count}; set it to 1 or more.")
+            if count is not None and (not isinstance(count, int) or count < 1):
+                raise SearchSettingsError(f"{name} is {count}; set it to a whole number from 1 on.")
+        for name in ("value_scale", "maxvisit_init", "epsilon"):
+            number = getattr(self, name)
+            if not np.isfinite(number):
+                raise SearchSettingsError(f"{name} is {number}; set it to a finite number.")
+        if self.tree not in get_args(TreeName):
+            names = " or ".join(get_args(TreeName))
+            raise SearchSettingsError(f"tree is {self.tree}; set it to {names}.")
         if not self.value_scale > 0:
             raise SearchSettingsError(f"value_scale is {self.value_scale}; set it above 0.")
-        if not self.epsilon > 0:
-            raise SearchSettingsError(f"epsilon is {self.epsilon}; set it above 0.")
+        least = float(np.finfo(np.float32).tiny)
+        if not self.epsilon >= least:
+            raise SearchSettingsError(f"epsilon is {self.epsilon}; set it to {least:.2g} or more.")
         if not self.maxvisit_init >= 0:
             raise SearchSettingsError(
                 f"maxvisit_init is {self.maxvisit_init}; set it to 0 or more."

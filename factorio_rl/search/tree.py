@@ -26,7 +26,8 @@ class Evaluation(NamedTuple):
 
     `reward` and `discount` `[B]` belong to the edge into the node (no meaning at the root),
     `prior_logits` `[B, A]` and `value` `[B]` to the node itself. The model has already put
-    `finfo.min` on the logits of illegal actions.
+    `finfo.min` on the logits of illegal actions. All numbers are finite; after others it is not
+    defined which actions a search visits.
     """
 
     reward: Float32[Array, "B"]

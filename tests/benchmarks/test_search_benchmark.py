@@ -138,13 +138,29 @@ def test_quick_run_prints_and_leaves_the_result_file_alone(results_in, capsys):
     assert not list(results_in.iterdir())
 
 
-def test_other_runs_write_the_result_file_or_the_one_that_is_named(results_in, tmp_path):
-    search.main([*ONE_SMALL_CELL, "--repeats", "1"])
-    content = json.loads((results_in / "search.json").read_text())
+def test_part_of_a_grid_writes_only_a_file_that_is_named(results_in, tmp_path):
+    search.main([*ONE_SMALL_CELL, "--repeats", "1", "--out", str(tmp_path / "own.json")])
+    assert [path.name for path in results_in.iterdir()] == ["own.json"]
+    content = json.loads((tmp_path / "own.json").read_text())
     assert content["command"].startswith("python -m benchmarks.search --only tree")
     assert [row["policy"] for row in content["rows"]] == ["untrained", "peaked"]
-    search.main(["--quick", *ONE_SMALL_CELL, "--out", str(tmp_path / "own.json")])
-    assert json.loads((tmp_path / "own.json").read_text())["rows"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "whole"),
+    [
+        ([], True),
+        (["--full", "--repeats", "5"], True),
+        (["--quick"], False),
+        (["--only", "tree"], False),
+        (["--sizes", "128x16"], False),
+        (["--networks", "64x6"], False),
+        (["--trees", "lean", "kernel"], False),
+    ],
+)
+def test_only_a_whole_grid_replaces_the_projects_rows(arguments, whole, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert search._is_whole(search._parse(arguments)) is whole
 
 
 @pytest.mark.parametrize(

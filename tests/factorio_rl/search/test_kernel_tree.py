@@ -66,11 +66,14 @@ def test_kernel_finds_the_tree_of_the_lean_one_over_all_actions(search):
     compare("full_action_space", search)
 
 
-def test_all_actions_of_a_node_can_be_visited(search):
+@pytest.mark.parametrize("rescale", [False, True])
+def test_all_actions_of_a_node_can_be_visited(rescale, search):
     """Then nothing unvisited is left to stand for the others."""
     game = HashGame(num_actions=3, legal=1.0)
     roots = game.roots(6)
-    settings = SearchSettings(64, 3)
+    settings = SearchSettings(
+        64, 3, rescale_values=rescale, value_scale=0.1 if rescale else 1.0, epsilon=0.05
+    )
     lean, kernel = (
         search(game, replace(settings, tree=tree), roots, game.legal_actions(roots), 1.0)
         for tree in ("lean", "kernel")
@@ -80,15 +83,38 @@ def test_all_actions_of_a_node_can_be_visited(search):
     assert ((parents[:, :, None] == np.arange(1, 65)).sum(axis=1) == 3).any()
 
 
-def test_interior_nodes_without_legal_actions_do_not_differ(search):
-    game = HashGame(legal=0.0, peak=0.0)
+@pytest.mark.parametrize("at_root", [False, True])
+def test_nodes_at_which_the_model_masks_everything_do_not_differ(at_root):
+    """At the root, `root_legal` may still allow what the model masks."""
+    game = HashGame(peak=16.0)
     roots = game.roots(6)
-    legal = np.ones((6, 13), bool)
-    settings = SearchSettings(32, 4)
-    assert_same_search(
-        search(game, settings, roots, legal, 1.0),
-        search(game, replace(settings, tree="kernel"), roots, legal, 1.0),
-    )
+
+    def expand(state, action, is_root):
+        evaluation, state = game.expand(state, action, is_root)
+        masked = is_root if at_root else ~is_root & (state % 2 == 0)
+        masked = jnp.broadcast_to(masked, state.shape)[:, None]
+        lowest = jnp.finfo(jnp.float32).min
+        logits = jnp.where(masked, lowest, evaluation.prior_logits)
+        return evaluation._replace(prior_logits=logits), state
+
+    def found(tree):
+        settings = SearchSettings(32, 4, tree=tree)
+        legal = jnp.asarray(root_masks(game.legal_actions(roots)))
+        key = jax.random.key(0)
+        return jax.jit(lambda: gumbel_muzero_search(key, expand, roots, legal, settings))()
+
+    assert_same_search(found("lean"), found("kernel"))
+
+
+def test_epsilon_is_the_least_spread_of_the_kernel_too(search):
+    game = HashGame(peak=16.0, value=1 / 64, reward=0.0)
+    roots = game.roots(6)
+    settings = SearchSettings(32, 4, rescale_values=True, value_scale=0.1, epsilon=0.25)
+    legal = game.legal_actions(roots)
+    lean = search(game, settings, roots, legal, 1.0)
+    assert_same_search(lean, search(game, replace(settings, tree="kernel"), roots, legal, 1.0))
+    sharp = search(game, replace(settings, epsilon=1e-8), roots, legal, 1.0)
+    assert (np.asarray(sharp.tree.actions) != np.asarray(lean.tree.actions)).any()
 
 
 @pytest.mark.parametrize("tree", ["lean", "kernel"])

@@ -16,6 +16,12 @@ from factorio_rl.search import SearchSettings, SearchSettingsError
         ("value_scale", -1.0),
         ("value_scale", float("nan")),
         ("maxvisit_init", -1.0),
+        ("maxvisit_init", float("inf")),
+        ("epsilon", 0.0),
+        ("epsilon", 1e-46),
+        ("epsilon", float("nan")),
+        ("num_simulations", 2.5),
+        ("tree", "auto"),
     ],
 )
 def test_setting_out_of_range_is_refused_by_name(name, value):
