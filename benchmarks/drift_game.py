@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.hash_game import hash_bits, step_state
+from benchmarks.hash_game import root_states, step_state
 from factorio_rl.search import Evaluation
 
 NUM_ROWS = 512  # of each table; a position's number says which row is its own
@@ -42,7 +42,7 @@ class DriftGame:
 
     def roots(self, batch: int, seed: int = 0) -> Drift:
         """`[batch]` positions, others for each seed."""
-        number = hash_bits(jnp.arange(batch, dtype=jnp.uint32) + jnp.uint32(17 + seed * batch))
+        number = root_states(batch, seed)
         return Drift(number, 0.5 + self.value_steps[number % NUM_ROWS])
 
     def legal_actions(self, at: Drift) -> jax.Array:

@@ -25,6 +25,11 @@ def step_state(state: jax.Array, action: jax.Array) -> jax.Array:
     return hash_bits(state * jnp.uint32(31) + action.astype(jnp.uint32))
 
 
+def root_states(batch: int, seed: int) -> jax.Array:
+    """`[batch]` positions, others for each seed."""
+    return hash_bits(jnp.arange(batch, dtype=jnp.uint32) + jnp.uint32(17 + seed * batch))
+
+
 def _unit(x: jax.Array, purpose: int) -> jax.Array:
     """Multiples of 2^-24 in [0, 1)."""
     return (hash_bits(x ^ jnp.uint32(purpose * 0x1F3779B9)) >> 8).astype(jnp.float32) / 2**24
@@ -49,8 +54,7 @@ class HashGame:
     value: float = 1.0
 
     def roots(self, batch: int, seed: int = 0) -> jax.Array:
-        """`[batch]` positions, others for each seed."""
-        return hash_bits(jnp.arange(batch, dtype=jnp.uint32) + jnp.uint32(17 + seed * batch))
+        return root_states(batch, seed)
 
     def legal_actions(self, state: jax.Array) -> jax.Array:
         return (_unit(self._edges(state), 1) < self.legal).at[:, 0].set(True)

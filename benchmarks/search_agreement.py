@@ -29,9 +29,11 @@ from numpy.typing import NDArray
 
 from benchmarks.agreement_table import QUICK_TABLE, TABLE, Configuration, Game, root_masks
 from benchmarks.results import command_line, write_results
+from benchmarks.search_program import num_kernels
 from benchmarks.tree_comparison import Comparison, compare
 from benchmarks.tree_replay import Record, Task
 from factorio_rl.search import SearchOutput, SearchSettings, gumbel_muzero_search
+from factorio_rl.search.select import sample_gumbel
 from factorio_rl.search.settings import TreeName
 
 BATCH = 16
@@ -104,8 +106,7 @@ def run_search(
     output = gumbel_muzero_search(
         key, game.expand, roots, legal, settings, gumbel_scale, evaluation
     )
-    _, gumbel_key = jax.random.split(key)
-    return output, gumbel_scale * jax.random.gumbel(gumbel_key, legal.shape, jnp.float32)
+    return output, sample_gumbel(key, legal, gumbel_scale)
 
 
 def measure(configuration: Configuration, seeds: Sequence[int], batch: int) -> Report:
@@ -142,7 +143,7 @@ def run(
         settings=replace(configuration.settings, tree=tree),
         handed_in=configuration.handed_in,
     )
-    if tree == "kernel" and "pallas_call" not in str(jax.make_jaxpr(search)()):
+    if tree == "kernel" and num_kernels(jax.make_jaxpr(search)().jaxpr) == 0:
         sys.exit("The kernel tree runs without its kernel here, so there is nothing to compare.")
     return jax.device_get(search())
 

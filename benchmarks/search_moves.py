@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.search_cell import NETWORK, NETWORK_AND_ENVIRONMENT, Cell
-from benchmarks.search_trees import OF_MCTX, Found, found, search_with, with_tree
+from benchmarks.search_trees import Found, search_with
 from envs.dynamics import legal_actions
 from envs.heldout import load_heldout
 from envs.observation import Observation, observe
@@ -23,7 +23,7 @@ from envs.types import EMPTY, Board, State, stack_tasks, task_arrays
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
 from factorio_rl.env_shape import env_shape
-from factorio_rl.model import Predict, Prediction, make_expand, make_predict, plan
+from factorio_rl.model import Predict, Prediction, make_expand, make_predict
 from factorio_rl.network import (
     Network,
     Params,
@@ -126,12 +126,8 @@ def _search(
     tree: str, predict: Predict, settings: SearchSettings
 ) -> Callable[[jax.Array, MoveInputs], Found]:
     def search(key: jax.Array, inputs: MoveInputs) -> Found:
-        params, states, legal = inputs.params, inputs.states, inputs.legal
-        if tree in OF_MCTX:
-            expand = make_expand(predict, params, states.task)
-            return search_with(tree, key, expand, states.board, legal, settings)
-        noise = jnp.float32(1.0)
-        return found(plan(predict, params, key, states, with_tree(settings, tree), noise, legal))
+        expand = make_expand(predict, inputs.params, inputs.states.task)
+        return search_with(tree, key, expand, inputs.states.board, inputs.legal, settings)
 
     return search
 

@@ -59,7 +59,7 @@ def build(
         temp_bytes=memory.temp_size_in_bytes,
         carried_bytes=max(map(carried_bytes, inside), default=0),
         unknown_trip_counts=unknown_trip_counts(text),
-        pallas_calls=sum(equation.primitive.name == "pallas_call" for equation in inside),
+        pallas_calls=num_kernels(traced.jaxpr.jaxpr),
     )
 
 
@@ -67,6 +67,11 @@ def unknown_trip_counts(compiled_text: str) -> int:
     """How many `while` operations of an HLO text have no `known_trip_count`."""
     loops = re.findall(r"^.* = .*\bwhile\(.*$", compiled_text, re.MULTILINE)
     return sum("known_trip_count" not in loop for loop in loops)
+
+
+def num_kernels(jaxpr: Jaxpr) -> int:
+    """How many kernels of Pallas a function calls."""
+    return sum(equation.primitive.name == "pallas_call" for equation in equations(jaxpr))
 
 
 def equations(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:

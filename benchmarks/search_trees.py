@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import mctx
 
 from benchmarks.one_scatter import one_scatter_backward
-from factorio_rl.search import Embedding, Expand, SearchOutput, SearchSettings, gumbel_muzero_search
+from factorio_rl.search import Embedding, Expand, SearchSettings, gumbel_muzero_search
 
 TREES = ("stock", "fix", "lean", "kernel")
 """Names, the one that the others are compared with first."""
@@ -41,29 +41,23 @@ def search_with(
     """One search from each root, with the tree of this name; `root_legal` is `[B, A]`."""
     if tree in OF_MCTX:
         with one_scatter_backward() if tree == "fix" else nullcontext():
-            return _mctx_search(key, expand, root_embedding, root_legal, settings)
-    settings = with_tree(settings, tree)
-    return found(gumbel_muzero_search(key, expand, root_embedding, root_legal, settings))
-
-
-def with_tree(settings: SearchSettings, tree: str) -> SearchSettings:
-    """The settings with one of the package's trees."""
-    assert tree not in OF_MCTX
+            out = mctx_policy(key, expand, root_embedding, root_legal, settings)
+        return Found(out.action, out.action_weights, out.search_tree.parents)
     changed: dict[str, Any] = {"tree": tree}
-    return replace(settings, **changed)
+    settings = replace(settings, **changed)
+    out = gumbel_muzero_search(key, expand, root_embedding, root_legal, settings)
+    return Found(out.action, out.action_weights, out.tree.parents)
 
 
-def found(output: SearchOutput) -> Found:
-    return Found(output.action, output.action_weights, output.tree.parents)
-
-
-def _mctx_search(
+def mctx_policy(
     key: jax.Array,
     expand: Expand,
     root_embedding: Embedding,
     root_legal: jax.Array,
     settings: SearchSettings,
-) -> Found:
+    gumbel_scale: jax.Array | float = 1.0,
+) -> Any:
+    """`mctx.gumbel_muzero_policy` with the package's arguments; its `PolicyOutput`."""
     make: Any = mctx  # chex hides the fields of mctx's dataclasses from type checkers
 
     def recurrent_fn(
@@ -75,7 +69,7 @@ def _mctx_search(
 
     no_action = jnp.zeros(root_legal.shape[0], jnp.int32)
     at_root, root_embedding = expand(root_embedding, no_action, jnp.bool_(True))
-    out = make.gumbel_muzero_policy(
+    return make.gumbel_muzero_policy(
         params=None,
         rng_key=key,
         root=make.RootFnOutput(
@@ -87,5 +81,5 @@ def _mctx_search(
         max_depth=settings.max_depth,
         qtransform=settings.qtransform,
         max_num_considered_actions=settings.max_num_considered_actions,
+        gumbel_scale=gumbel_scale,
     )
-    return Found(out.action, out.action_weights, out.search_tree.parents)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, UInt8
+from jaxtyping import Array, Bool, Int, Integer, UInt8
 
 from envs.layout import DIRECTION_VECTORS
 from envs.task_spec import BELT, INSERTER, MACHINE
@@ -219,7 +219,7 @@ def _select(fields: list[Array], index: Int[Array, "H W"]) -> Bool[Array, "H W"]
     return reduce(or_, [field & (index == number) for number, field in enumerate(fields)])
 
 
-def over_machine(field: UInt8[Array, "H W"]) -> UInt8[Array, "H W"]:
+def over_machine(field: Integer[Array, "H W"]) -> Integer[Array, "H W"]:
     """Bitwise or over the 3x3 cells around each cell."""
     rows = field | shifted(field, 0) | shifted(field, 2)
     return rows | shifted(rows, 1) | shifted(rows, 3)

@@ -21,7 +21,7 @@ from jax.experimental.pallas import triton as plgpu
 from jaxtyping import Array, UInt8
 
 from envs.layout import DIRECTION_VECTORS
-from envs.reach import DIRECTIONS, Links, join, pass_on, shifted
+from envs.reach import DIRECTIONS, Links, join, over_machine, pass_on
 
 NUM_WARPS = 2
 _BYTE = 0xFF
@@ -64,10 +64,8 @@ def _pack(links: Links) -> tuple[Array, Array, Array, Array]:
 def _homes(links: Links) -> Array:
     """`[H, W]` for each cell of a machine the number of its centre's cell, elsewhere -1."""
     numbers = jnp.arange(links.wanted.size).reshape(links.wanted.shape)
-    centre = jnp.where(links.is_machine, numbers + 1, 0)
-    rows = jnp.maximum(centre, jnp.maximum(shifted(centre, 0), shifted(centre, 2)))
-    body = jnp.maximum(rows, jnp.maximum(shifted(rows, 1), shifted(rows, 3)))
-    return (body - 1).astype(jnp.int32)
+    # Bodies do not overlap: around a cell there is one centre, if any.
+    return over_machine(jnp.where(links.is_machine, numbers + 1, 0)).astype(jnp.int32) - 1
 
 
 def _propagate(

@@ -2,10 +2,8 @@
 
 import re
 from contextlib import suppress
-from functools import partial
 
 import jax
-import mctx
 import numpy as np
 import pytest
 from jax.tree_util import keystr, tree_leaves_with_path
@@ -13,6 +11,8 @@ from mctx._src import search as mctx_search
 
 from benchmarks.hash_game import HashGame
 from benchmarks.one_scatter import one_scatter_backward
+from benchmarks.search_trees import mctx_policy
+from factorio_rl.search import SearchSettings
 
 BATCH, NUM_ACTIONS, SIMULATIONS = 5, 11, 24
 
@@ -20,26 +20,11 @@ BATCH, NUM_ACTIONS, SIMULATIONS = 5, 11, 24
 def make_search(max_depth: int | None):
     """A new jitted function (game, roots, key) -> the output of mctx."""
 
+    settings = SearchSettings(SIMULATIONS, 3, max_depth, rescale_values=True)
+
     @jax.jit
     def search(game: HashGame, roots: jax.Array, key: jax.Array):
-        def recurrent_fn(params, key, action, state):
-            state = game.step(state, action)
-            return mctx.RecurrentFnOutput(**game.evaluate(state)._asdict()), state
-
-        at_root = game.evaluate(roots)
-        return mctx.gumbel_muzero_policy(
-            params=None,
-            rng_key=key,
-            root=mctx.RootFnOutput(
-                prior_logits=at_root.prior_logits, value=at_root.value, embedding=roots
-            ),
-            recurrent_fn=recurrent_fn,
-            num_simulations=SIMULATIONS,
-            invalid_actions=~game.legal_actions(roots),
-            max_depth=max_depth,
-            max_num_considered_actions=3,
-            qtransform=partial(mctx.qtransform_completed_by_mix_value, value_scale=1.0),
-        )
+        return mctx_policy(key, game.expand, roots, game.legal_actions(roots), settings)
 
     return search
 

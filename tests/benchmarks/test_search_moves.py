@@ -1,4 +1,4 @@
-"""Whole moves of the search benchmark: real states, and one model for mctx and for `plan`."""
+"""Whole moves of the search benchmark: real states, and one model for all trees."""
 
 import jax
 import jax.numpy as jnp

@@ -1,7 +1,4 @@
-"""Two searches of a pseudo-random game: the one under test, and stock mctx as its oracle.
-
-The tables of configurations are shared by the tests of both trees.
-"""
+"""Two searches of a pseudo-random game: the one under test, and stock mctx as its oracle."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +8,7 @@ import mctx
 import pytest
 
 from benchmarks.hash_game import HashGame
+from benchmarks.search_trees import mctx_policy
 from factorio_rl.search import SearchOutput, SearchSettings, gumbel_muzero_search
 
 
@@ -36,28 +34,8 @@ def _stock(
     gumbel_scale: float,
     seed: int = 0,
 ) -> mctx.PolicyOutput:
-    def recurrent_fn(
-        params: None, key: jax.Array, action: jax.Array, state: jax.Array
-    ) -> tuple[mctx.RecurrentFnOutput, jax.Array]:
-        del params, key
-        state = game.step(state, action)
-        return mctx.RecurrentFnOutput(**game.evaluate(state)._asdict()), state
-
-    at_root = game.evaluate(roots)
-    return mctx.gumbel_muzero_policy(
-        params=None,
-        rng_key=jax.random.key(seed),
-        root=mctx.RootFnOutput(
-            prior_logits=at_root.prior_logits, value=at_root.value, embedding=roots
-        ),
-        recurrent_fn=recurrent_fn,
-        num_simulations=settings.num_simulations,
-        invalid_actions=~legal,
-        max_depth=settings.max_depth,
-        qtransform=settings.qtransform,
-        max_num_considered_actions=settings.max_num_considered_actions,
-        gumbel_scale=gumbel_scale,
-    )
+    key = jax.random.key(seed)
+    return mctx_policy(key, game.expand, roots, legal, settings, gumbel_scale)
 
 
 @pytest.fixture

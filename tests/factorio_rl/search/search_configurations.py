@@ -1,7 +1,4 @@
-"""Games and settings that searches are compared on, and the root masks of their batches."""
-
-import jax
-import numpy as np
+"""Games and settings that searches are compared on."""
 
 NARROW = {"num_simulations": 32, "max_num_considered_actions": 4}
 NARROW_DEEP = {"num_simulations": 64, "max_num_considered_actions": 4}
@@ -44,13 +41,3 @@ CONFIGURATIONS = {
     "full_action_space": ({"num_actions": 1729, "peak": 8.0}, {"num_simulations": 32}),
     "full_action_space_deep": ({"num_actions": 1729, "peak": 32.0}, NARROW_DEEP),
 }
-
-
-def root_masks(own: jax.Array) -> np.ndarray:
-    legal = np.array(own)
-    legal[1] = True
-    legal[2] = np.isin(np.arange(legal.shape[1]), (2, 5, 11))
-    legal[3] = np.arange(legal.shape[1]) == 7
-    legal[4] = False
-    legal[5] = np.arange(legal.shape[1]) % 2 == 0
-    return legal

@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from search_configurations import CONFIGURATIONS, root_masks
+from search_configurations import CONFIGURATIONS
 
+from benchmarks.agreement_table import root_masks
 from benchmarks.hash_game import HashGame
 from factorio_rl.search import SearchOutput, SearchSettings, gumbel_muzero_search
 

@@ -7,8 +7,10 @@ considered), one legal, none legal, and every second one.
 import jax
 import numpy as np
 import pytest
-from search_configurations import CONFIGURATIONS, NARROW_DEEP, root_masks
+from search_configurations import CONFIGURATIONS, NARROW_DEEP
 
+from benchmarks.agreement_table import root_masks
+from benchmarks.search_cell import deepest
 from factorio_rl.search import SearchSettings, SearchTree
 
 
@@ -67,10 +69,6 @@ def test_some_configurations_reach_deep_and_visit_leaves_again(make_game, search
     roots = game.roots(6)
     legal = game.legal_actions(roots)
     deep = search(game, SearchSettings(**NARROW_DEEP), roots, legal, 1.0).tree
-    parents = np.asarray(deep.parents)
-    depth = np.zeros_like(parents)
-    for node in range(1, parents.shape[1]):
-        depth[:, node] = 1 + np.take_along_axis(depth, parents[:, node, None], axis=1)[:, 0]
-    assert depth.max() >= 8
+    assert deepest(np.asarray(deep.parents)) >= 8
     capped = search(game, SearchSettings(**NARROW_DEEP, max_depth=2), roots, legal, 1.0).tree
     assert (np.asarray(capped.visits) == 0).any()
