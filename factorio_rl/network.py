@@ -5,6 +5,8 @@ both float32 whatever the compute type, since the search needs float32 (in
 bfloat16 the best Gumbels tie). No batch norm: a pure `apply`, the same in self-play and training.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import flax.linen as nn
@@ -32,26 +34,32 @@ class NetworkOutput(NamedTuple):
     value_logits: Float[Array, "B S"]
 
 
+TrunkConv = Callable[..., nn.Module]
+"""Makes a convolution of the trunk; takes what `nn.Conv` takes, and has its parameters."""
+
+
 class ResidualBlock(nn.Module):
     """Two pre-activated 3x3 convolutions; the second starts at zero, so a new block is identity.
 
     With `pooled` the mean and maximum over the grid are added to every cell between the two:
     far cells then meet in one step (as in KataGo's global pooling, arXiv 1902.10565, 3.1).
+    The first convolution has no bias: in FP8 it then is one GPU kernel with the cast behind it.
     """
 
     channels: int
     pooled: bool
     dtype: jnp.dtype
+    conv: TrunkConv
 
     @nn.compact
     def __call__(self, trunk: Float[Array, "B H W C"]) -> Float[Array, "B H W C"]:
-        hidden = nn.Conv(self.channels, (3, 3), dtype=self.dtype)(nn.relu(trunk))
+        convolution = partial(self.conv, self.channels, (3, 3), dtype=self.dtype)
+        hidden = convolution(use_bias=False, name="Conv_0")(nn.relu(trunk))
         if self.pooled:
             bias = nn.Dense(self.channels, dtype=self.dtype)(pool(hidden))
             hidden = hidden + bias[:, None, None, :]
-        last = nn.Conv(
-            self.channels, (3, 3), dtype=self.dtype, kernel_init=nn.initializers.zeros_init()
-        )
+        zeros = nn.initializers.zeros_init()
+        last = convolution(use_bias=True, name="Conv_1", kernel_init=zeros)
         return trunk + last(nn.relu(hidden))
 
 
@@ -62,6 +70,7 @@ class Network(nn.Module):
     blocks: int
     value_bins: int
     dtype: jnp.dtype
+    conv: TrunkConv = nn.Conv
 
     @nn.compact
     def __call__(self, observation: Observation) -> NetworkOutput:
@@ -71,7 +80,7 @@ class Network(nn.Module):
         trunk = stem + nn.Dense(self.channels, dtype=self.dtype)(context)[:, None, None, :]
         for index in range(self.blocks):
             is_middle = index == self.blocks // 2
-            trunk = ResidualBlock(self.channels, is_middle, self.dtype)(trunk)
+            trunk = ResidualBlock(self.channels, is_middle, self.dtype, self.conv)(trunk)
         features = nn.relu(trunk)
         pooled = jnp.concatenate([pool(features), context], axis=-1)
         cells = nn.Dense(NUM_KINDS * NUM_ROTATIONS, dtype=self.dtype)(features)
@@ -95,6 +104,13 @@ def init_params(network: Network, shape: EnvShape, key: Array) -> Params:
     planes = jnp.zeros((1, shape.height, shape.width, num_planes(shape)), jnp.uint8)
     context = jnp.zeros((1, num_context(shape)), jnp.float32)
     return dict(network.init(key, Observation(planes, context)))
+
+
+def trunk_convolution_names(blocks: int) -> list[tuple[str, str]]:
+    """Where the parameters of the trunk's convolutions stand, in the order in which they run."""
+    return [
+        (f"ResidualBlock_{block}", f"Conv_{number}") for block in range(blocks) for number in (0, 1)
+    ]
 
 
 def evaluate(network: Network, params: Params, observation: Observation) -> NetworkOutput:

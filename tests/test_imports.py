@@ -51,6 +51,8 @@ ORDER = (
     "factorio_rl.replay",
     "factorio_rl.demonstrations",
     "factorio_rl.model",
+    "factorio_rl.fp8_network",
+    "factorio_rl.quantize",
     "factorio_rl.network",
     "factorio_rl.search",
     "factorio_rl.search.choice",
