@@ -27,6 +27,9 @@ from factorio_rl.config_sections import (
     TrainConfig,
 )
 
+FP8_CHANNEL_MULTIPLE = 16
+"""cuDNN has few FP8 plans for convolutions with other numbers of input channels."""
+
 
 class Config(Section):
     """All settings of a run."""
@@ -65,6 +68,7 @@ def broken_rules(config: Config) -> Iterator[BrokenRule]:
     yield from _broken_task_rules(config)
     yield from _broken_search_rules(config)
     yield from _broken_learner_rules(config)
+    yield from _broken_precision_rules(config)
 
 
 def _broken_size_rules(config: Config) -> Iterator[BrokenRule]:
@@ -166,3 +170,26 @@ def _broken_learner_rules(config: Config) -> Iterator[BrokenRule]:
                 ("learner.incomplete_share",),
                 f"with learner.incomplete_share it is {total:g} of a batch; must be <= 1",
             )
+
+
+def _broken_precision_rules(config: Config) -> Iterator[BrokenRule]:
+    precision, channels = config.actor.precision, config.network.channels
+    if precision != "bf16" and channels % FP8_CHANNEL_MULTIPLE:
+        yield BrokenRule(
+            "network.channels",
+            ("actor.precision",),
+            f"{channels} channels; FP8 convolutions need a multiple of {FP8_CHANNEL_MULTIPLE}",
+        )
+    if precision == "bf16" and config.search.root_precision == "fp8":
+        yield BrokenRule(
+            "search.root_precision",
+            ("actor.precision",),
+            "fp8 at the root of a search in bf16; set actor.precision to fp8 or auto",
+        )
+    if config.learner.qat and precision != "fp8":
+        yield BrokenRule(
+            "learner.qat",
+            ("actor.precision",),
+            f"the learner would train for an FP8 actor, and actor.precision is {precision}; "
+            "set it to fp8, or qat to false",
+        )

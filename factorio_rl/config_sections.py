@@ -153,13 +153,63 @@ class SearchConfig(Section):
     epsilon: Annotated[float, Field(ge=1e-30)] = 1e-8
     """Least spread of Q-values that rescaling stretches to 1; about the error of the values."""
 
+    root_precision: Literal["bf16", "fp8"] = "bf16"
+    """Arithmetic of the trunk at the root while the actor searches in FP8."""
+
     tree: Literal["auto", "lean", "kernel"] = "auto"
     """lean runs everywhere; kernel is faster, needs a GPU, and training ends where it cannot run;
     auto is kernel where it runs, else lean."""
 
 
+class SwitchConfig(Section):
+    """When self-play goes over to FP8: after some steps, and while a gate lets it.
+
+    The gate compares both arithmetics on fixed positions before every chunk.
+    """
+
+    after_env_steps: Count = 0
+    """Environment steps before which the actor stays in bf16."""
+
+    gate: bool = True
+    """Whether the actor is in FP8 only while both arithmetics agree; false does not look."""
+
+    probe_positions: Annotated[PositiveCount, Field(le=4096)] = 64
+    """Positions that are compared."""
+
+    min_policy_agreement: Share = 0.95
+    """Least share of positions whose likeliest action is the same."""
+
+    max_value_error: PositiveFloat = 0.1
+    """Largest RMS difference of values, as a share of the spread of Q-values at a root."""
+
+    max_target_divergence: PositiveFloat = 0.02
+    """Largest mean KL divergence of search targets, nats."""
+
+    passes: PositiveCount = 3
+    """Chunks in a row that have to pass before the actor goes over to FP8."""
+
+    slack: Annotated[float, Field(ge=1, le=100)] = 1.5
+    """Once in FP8, the limits are missed by this factor before the actor goes back to bf16."""
+
+
+def _no_mx(precision: object) -> object:
+    if precision == "mxfp8":
+        raise ValueError(
+            "XLA and cuDNN have no MX convolution, only MX matrix products, which GPUs before "
+            "Blackwell emulate; give bf16, fp8 or auto"
+        )
+    return precision
+
+
 class ActorConfig(Section):
     """Self-play."""
+
+    precision: Annotated[Literal["bf16", "fp8", "auto"], BeforeValidator(_no_mx)] = "bf16"
+    """Arithmetic of the trunk in self-play; fp8 under the rules of `switch`; auto is fp8 where
+    its trunk is the faster one on this device. bf16 stands for `network.compute_dtype`."""
+
+    switch: SwitchConfig = SwitchConfig()
+    """When self-play goes over to FP8 and back."""
 
     num_envs: Annotated[PositiveCount, Field(le=65_536)] = 256
     """Environments that play side by side."""
@@ -207,6 +257,9 @@ class LearnerConfig(Section):
 
     max_grad_norm: PositiveFloat = 1.0
     """Global gradient norm that larger gradients are clipped to."""
+
+    qat: bool = False
+    """Quantisation-aware training: whether the learner evaluates the network in the actor's FP8."""
 
     value_weight: Weight = 1.0
     """Weight of the value loss; the policy loss has 1."""

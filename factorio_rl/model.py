@@ -78,10 +78,19 @@ def plan(
     settings: SearchSettings,
     gumbel_scale: Float[Array, ""],
     root_legal: Bool[Array, "B A"],
+    root_predict: Predict | None = None,
 ) -> SearchOutput:
-    """One search for every state of a batch; `gumbel_scale` 0 searches greedily."""
+    """One search for every state of a batch; `gumbel_scale` 0 searches greedily.
+
+    With `root_predict` the roots are evaluated by it beforehand, else as all other nodes are.
+    """
     expand = make_expand(predict, params, states.task)
-    return gumbel_muzero_search(key, expand, states.board, root_legal, settings, gumbel_scale)
+    root = None
+    if root_predict is not None:
+        of_root = root_predict(params, states)
+        nothing = jnp.zeros_like(of_root.value)
+        root = Evaluation(nothing, nothing, of_root.policy_logits, of_root.value)
+    return gumbel_muzero_search(key, expand, states.board, root_legal, settings, gumbel_scale, root)
 
 
 def gather_tasks(tasks: Task, index: Int[Array, "B"]) -> Task:

@@ -23,9 +23,6 @@ LARGEST = 448.0
 HEADROOM = 2.0
 """Activations may outgrow the calibrated ones by this factor before they are clipped."""
 
-CHANNEL_MULTIPLE = 16
-"""Input channels of a convolution come in multiples of this: cuDNN has few FP8 plans for others."""
-
 FORWARD_LAYOUT = ("NHWC", "OHWI", "NHWC")
 """A kernel with its output channel in front needs no transposition on a GPU."""
 
@@ -87,7 +84,7 @@ def fp8_convolution(
 
 
 def sums_dtype(per_channel: bool, dtype: DTypeLike) -> jnp.dtype:
-    """The type for `convolve`: float32 where its output is cast at once and never reaches memory."""
+    """The type for `convolve`: float32 where its output is cast at once, outside of memory."""
     return jnp.dtype(dtype if per_channel else jnp.float32)
 
 

@@ -113,8 +113,13 @@ def start_actor(
     return ActorState(start.task_index, start.board, numbers, start.removed, start.board.placed)
 
 
-def make_run_chunk(config: Config, predict: Predict) -> RunChunk:
-    """The function that plays `actor.chunk_moves` moves in every environment."""
+def make_run_chunk(
+    config: Config, predict: Predict, root_predict: Predict | None = None
+) -> RunChunk:
+    """The function that plays `actor.chunk_moves` moves in every environment.
+
+    With `root_predict` it is this one that evaluates the roots of searches.
+    """
     settings = actor_settings(config)
     growth_rule = config.env.growth_rule
 
@@ -128,7 +133,9 @@ def make_run_chunk(config: Config, predict: Predict) -> RunChunk:
         search_key, start_key = jax.random.split(key)
         states = State(gather_tasks(references.tasks, actor.task_index), actor.board)
         legal = jax.vmap(lambda state: legal_actions(state, growth_rule=growth_rule))(states)
-        found = plan(predict, params, search_key, states, settings, jnp.float32(1.0), legal)
+        found = plan(
+            predict, params, search_key, states, settings, jnp.float32(1.0), legal, root_predict
+        )
         after = jax.vmap(step)(states, found.action).board
         rows = _rows(actor, found.action_weights, after)
         ended = Ended(
