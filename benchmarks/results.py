@@ -14,21 +14,38 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
-PACKAGES = ("factorio-rl", "jax", "jaxlib", "flax", "mctx", "numba", "numpy", "factory-sim")
+PACKAGES = (
+    "factorio-rl",
+    "jax",
+    "jaxlib",
+    "nvidia-cudnn-cu12",
+    "nvidia-cudnn-cu13",
+    "flax",
+    "mctx",
+    "numba",
+    "numpy",
+    "factory-sim",
+)
 
 
 def write_results(
-    name: str, rows: Sequence[dict[str, Any]], command: str, path: Path | None = None
+    name: str,
+    rows: Sequence[dict[str, Any]],
+    command: str,
+    path: Path | None = None,
+    left_out: Sequence[str] | None = None,
 ) -> Path:
     """Replaces `path`, or else `docs/results/NAME.json`, by these rows, and returns its path.
 
-    The rows go in as they are; `command` is what a reader types to repeat the measurement.
+    The rows go in as they are; `command` is what a reader types to repeat the measurement, and
+    `left_out` names what of it was not measured, and why.
     """
     result = {
         "device": device_name(),
         "versions": package_versions(),
         "date": date.today().isoformat(),
         "command": command,
+        **({} if left_out is None else {"left_out": list(left_out)}),
         "rows": list(rows),
     }
     path = path or RESULTS / f"{name}.json"

@@ -27,14 +27,13 @@ from factorio_rl.model import Predict, Prediction, make_expand, make_predict
 from factorio_rl.network import (
     Network,
     Params,
-    evaluate,
-    expected_value,
     init_params,
     make_network,
     mask_illegal,
 )
 from factorio_rl.search import Evaluation, SearchSettings
 from factorio_rl.selfplay import search_settings
+from factorio_rl.tower_timing import evaluations
 
 CONFIG = Path(__file__).parents[1] / "configs" / "modules_12x12.yaml"
 
@@ -135,17 +134,8 @@ def _search(
 def _network_loop(network: Network) -> Callable[[jax.Array, MoveInputs], Any]:
     def loop(key: jax.Array, inputs: MoveInputs) -> Any:
         del key
-        seen = inputs.observation
-
-        def body(_: jax.Array, before: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-            usual = _always(before[1])
-            planes = jnp.where(usual[:, None, None, None], seen.planes, 1 - seen.planes)
-            context = jnp.where(usual[:, None], seen.context, 1 - seen.context)
-            output = evaluate(network, inputs.params["network"], Observation(planes, context))
-            return output.policy_logits, expected_value(output.value_logits)
-
-        start = (jnp.zeros(inputs.legal.shape), jnp.zeros(len(inputs.legal)))
-        return jax.lax.fori_loop(0, len(inputs.actions), body, start)
+        params, count = inputs.params["network"], len(inputs.actions)
+        return evaluations(network, params, inputs.observation, count)
 
     return loop
 

@@ -29,6 +29,8 @@ class Program(NamedTuple):
     `unknown_trip_counts`: loops of the compiled program without a length known beforehand; on a
       GPU the host waits for the predicate of each of their iterations.
     `pallas_calls`: kernels of Pallas in the function.
+    `graph_convolutions`: convolutions of the compiled program that are cuDNN graphs. XLA makes
+      them of FP8 convolutions only; one that it cannot make it computes in a wider type.
     """
 
     run: Callable[..., Any]
@@ -37,6 +39,7 @@ class Program(NamedTuple):
     carried_bytes: int
     unknown_trip_counts: int
     pallas_calls: int
+    graph_convolutions: int
 
 
 def build(
@@ -60,6 +63,7 @@ def build(
         carried_bytes=max(map(carried_bytes, inside), default=0),
         unknown_trip_counts=unknown_trip_counts(text),
         pallas_calls=num_kernels(traced.jaxpr.jaxpr),
+        graph_convolutions=text.count('custom_call_target="__cudnn$convForwardGraph"'),
     )
 
 

@@ -79,7 +79,7 @@ _PRINTED_OF_MOVES = {
 def make_row(**figures: Any) -> Row:
     """A row of these figures, rounded."""
     assert not figures.keys() - DIGITS.keys()
-    return {name: _rounded(figures.get(name), digits) for name, digits in DIGITS.items()}
+    return {name: rounded(figures.get(name), digits) for name, digits in DIGITS.items()}
 
 
 def table_of(rows: Sequence[Row]) -> str:
@@ -88,12 +88,14 @@ def table_of(rows: Sequence[Row]) -> str:
     columns = {**_PRINTED, **(_PRINTED_OF_MOVES if of_moves else {})}
     lines = [list(columns.values())]
     lines += [[_shown(name, row[name]) for name in columns] for row in rows]
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     marks = ["", *map(_marks, rows)]
-    return "\n".join(
-        "  ".join(map(str.rjust, line, widths)) + mark
-        for line, mark in zip(lines, marks, strict=True)
-    )
+    return "\n".join(map(str.__add__, aligned(lines), marks))
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table, whose columns end one below the other."""
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return ["  ".join(map(str.rjust, line, widths)) for line in lines]
 
 
 def growth_of(rows: Sequence[Row]) -> str:
@@ -117,7 +119,8 @@ def _same_but_simulations(row: Row, other: Row) -> bool:
     return all(row[name] == other[name] for name in names)
 
 
-def _rounded(figure: Any, digits: int | None) -> Any:
+def rounded(figure: Any, digits: int | None) -> Any:
+    """A figure with so many digits after the point; None stays None, and any figure without."""
     if figure is None or digits is None:
         return figure
     return round(figure, digits) if digits else round(figure)

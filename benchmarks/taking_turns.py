@@ -28,6 +28,13 @@ class Pace(NamedTuple):
 
 def take_turns(works: Mapping[Name, Callable[[jax.Array], Any]], pace: Pace) -> dict[Name, float]:
     """Median milliseconds of a call of each work, which gets a fresh random key each time."""
+    return {name: median(values) for name, values in all_turns(works, pace).items()}
+
+
+def all_turns(
+    works: Mapping[Name, Callable[[jax.Array], Any]], pace: Pace
+) -> dict[Name, list[float]]:
+    """Milliseconds of a call of each work, by turn."""
     keys = list(jax.random.split(jax.random.key(0), NUM_KEYS))
     jax.block_until_ready(keys)
     bursts, times = {}, {name: [] for name in works}
@@ -42,7 +49,7 @@ def take_turns(works: Mapping[Name, Callable[[jax.Array], Any]], pace: Pace) -> 
             first = turn * bursts[name]
             burst = [keys[(first + call) % NUM_KEYS] for call in range(bursts[name])]
             times[name].append(_burst_ms(work, burst))
-    return {name: median(values) for name, values in times.items()}
+    return times
 
 
 def _burst_ms(work: Callable[[jax.Array], Any], keys: list[jax.Array]) -> float:

@@ -23,10 +23,24 @@ from factorio_rl.demonstrations import References, family_longest
 from factorio_rl.learner import LearnerState, Shares, UpdateFigures, make_update, start_learner
 from factorio_rl.loop_state import SCORE_LAG_CHUNKS, Counters, LoopState, start_counters
 from factorio_rl.model import make_predict
-from factorio_rl.network import Network, Params
+from factorio_rl.network import Network, Params, trunk_convolution_names
+from factorio_rl.precision_switch import (
+    HandOver,
+    PrecisionState,
+    is_due,
+    own_arithmetic,
+    start_precision,
+)
 from factorio_rl.replay import Replay, Scores, add_rows, add_scores, empty_replay, num_scored
 from factorio_rl.scoring import ChunkScores, Scorer
-from factorio_rl.selfplay import ActorState, ChunkStats, Ended, make_run_chunk, start_actor
+from factorio_rl.selfplay import (
+    ActorState,
+    ChunkStats,
+    Ended,
+    RunChunk,
+    make_run_chunk,
+    start_actor,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,7 @@ class Keys:
     actor: Array
     chunk: Array
     update: Array
+    precision: Array
 
 
 class ChunkFigures(NamedTuple):
@@ -45,21 +60,29 @@ class ChunkFigures(NamedTuple):
     updates: UpdateFigures
     search: ChunkStats
     scored_rows: Array
+    hand_over: HandOver
     act_s: float  # until the moves of the chunk were known, scores of earlier chunks included
 
 
 def make_keys(seed: int) -> Keys:
     """The keys of a run."""
     root = jax.random.key(seed)
-    return Keys(*(jax.random.fold_in(root, purpose) for purpose in range(4)))
+    return Keys(*(jax.random.fold_in(root, purpose) for purpose in range(5)))
 
 
 class ChunkRunner:
     """The compiled programs of training, and the scores that are on their way."""
 
     def __init__(
-        self, config: Config, network: Network, references: References, scorer: Scorer
+        self,
+        config: Config,
+        network: Network,
+        references: References,
+        scorer: Scorer,
+        *,
+        may_use_fp8: bool = False,
     ) -> None:
+        """Without `may_use_fp8` the actor stays in the network's own arithmetic."""
         self._config = config
         self._network = network
         self._references = references
@@ -68,7 +91,14 @@ class ChunkRunner:
         self._futures: list[Future[ChunkScores]] = []
         self._family = np.asarray(references.family)
         predict = make_predict(network, config.env.growth_rule)
-        self._act = jax.jit(partial(_act, make_run_chunk(config, predict)), donate_argnums=(3, 4))
+        self._act = _jit_act(make_run_chunk(config, predict))
+        self._precision = None
+        if may_use_fp8:
+            # Loaded where it is used: other runs touch nothing of FP8.
+            from factorio_rl.precision import Precision, make_fp8_run_chunk
+
+            self._precision = Precision(config, network, references, self._keys.precision)
+            self._act_in_fp8 = _jit_act(make_fp8_run_chunk(config, network))
         self._update = jax.jit(make_update(config, network), donate_argnums=0)
         self._mean = jax.jit(_mean_figures)
 
@@ -97,6 +127,7 @@ class ChunkRunner:
             curriculum=tallies,
             pending=(nothing,) * SCORE_LAG_CHUNKS,
             counters=start_counters(),
+            precision=start_precision(len(trunk_convolution_names(config.network.blocks))),
         )
 
     def resume(self, state: LoopState) -> None:
@@ -107,8 +138,9 @@ class ChunkRunner:
         """`learner.updates_per_chunk` updates on references alone."""
         finished = self._config.learner.incomplete_share
         shares = Shares(jnp.float32(1.0 - finished), jnp.float32(finished))
-        learner, figures = self._updates(state.learner, state.replay, shares)
-        return replace(state, learner=learner), figures
+        precision = self._calibrated(state, shares)
+        learner, figures = self._updates(state.learner, state.replay, shares, precision.scales)
+        return replace(state, learner=learner, precision=precision), figures
 
     def run(self, state: LoopState) -> tuple[LoopState, ChunkFigures]:
         """The state one chunk later; call `resume` once before the first."""
@@ -117,8 +149,13 @@ class ChunkRunner:
         scores = Scores(due.ended, due.episode, jnp.asarray(outcomes.score))
         tallies = curriculum.tally(state.curriculum, due, outcomes, self._family)
         chunk = int(state.counters.chunk)
-        actor, replay, ended, stats = self._act(
-            state.learner.params,
+        shares = self._shares(chunk)
+        hand_over = self._hand_over(state, shares)
+        act, params = self._act, state.learner.params
+        if hand_over.frozen is not None:
+            act, params = self._act_in_fp8, hand_over.frozen
+        actor, replay, ended, stats = act(
+            params,
             self._references,
             self._level_weights(tallies),
             state.actor,
@@ -127,7 +164,8 @@ class ChunkRunner:
             jax.random.fold_in(self._keys.chunk, chunk),
         )
         scored_rows = num_scored(replay)
-        learner, updates = self._updates(state.learner, replay, self._shares(chunk))
+        scales = hand_over.state.scales
+        learner, updates = self._updates(state.learner, replay, shares, scales)
         ended = jax.device_get(ended)
         self._futures.append(self._scorer.submit(ended))
         act_s = time.monotonic() - began_s
@@ -138,17 +176,41 @@ class ChunkRunner:
             curriculum=tallies,
             pending=(*state.pending[1:], ended),
             counters=self._count(state.counters, due, outcomes),
+            precision=hand_over.state,
         )
-        return after, ChunkFigures(updates, stats, scored_rows, act_s)
+        return after, ChunkFigures(updates, stats, scored_rows, hand_over, act_s)
+
+    def _calibrated(self, state: LoopState, shares: Shares) -> PrecisionState:
+        """The precision state, with scales for the present parameters where they are used."""
+        uses_scales = self._config.learner.qat or is_due(
+            self._config.actor.switch, int(state.counters.env_steps)
+        )
+        if self._precision is None or not uses_scales:
+            return state.precision
+        updates = int(state.learner.updates)
+        return self._precision.calibrated(
+            state.precision, state.learner.params, state.replay, shares, updates
+        )
+
+    def _hand_over(self, state: LoopState, shares: Shares) -> HandOver:
+        """The arithmetic of the next chunk, and the parameters in it if it is FP8."""
+        if self._precision is None:
+            return HandOver(own_arithmetic(state.precision), None, None, None)
+        calibrated = self._calibrated(state, shares)
+        return self._precision.hand_over(
+            calibrated, state.learner.params, int(state.counters.env_steps)
+        )
 
     def _updates(
-        self, learner: LearnerState, replay: Replay, shares: Shares
+        self, learner: LearnerState, replay: Replay, shares: Shares, scales: Array
     ) -> tuple[LearnerState, UpdateFigures]:
         first = int(learner.updates)
         figures = []
         for number in range(first, first + self._config.learner.updates_per_chunk):
             key = jax.random.fold_in(self._keys.update, number)
-            learner, of_update = self._update(learner, replay, self._references, shares, key)
+            learner, of_update = self._update(
+                learner, replay, self._references, shares, scales, key
+            )
             figures.append(of_update)
         return learner, self._mean(figures)
 
@@ -176,8 +238,12 @@ class ChunkRunner:
         )
 
 
+def _jit_act(run_chunk: RunChunk):
+    return jax.jit(partial(_act, run_chunk), donate_argnums=(3, 4))
+
+
 def _act(
-    run_chunk,
+    run_chunk: RunChunk,
     params: Params,
     references: References,
     level_weights: Array,

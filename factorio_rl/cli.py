@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from envs.errors import UserError
-from factorio_rl import __version__, export_command, render_command, tasks_command, verify_command
+from factorio_rl import (
+    __version__,
+    audit_command,
+    export_command,
+    render_command,
+    tasks_command,
+    verify_command,
+)
 
 
 def train_main(arguments: Sequence[str]) -> int:
@@ -29,7 +36,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run_command(arguments: Sequence[str]) -> int:
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, others = parser.parse_known_args(arguments)
+    if hasattr(options, "settings"):
+        options.settings = others
+    elif others:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
     return options.run(options)
 
 
@@ -90,6 +102,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         task_set=options.task_set,
         num_simulations=options.num_simulations,
         newest=options.checkpoint == "newest",
+        in_fp8=options.precision == "fp8",
         as_json=options.json,
     )
 
@@ -112,7 +125,8 @@ class _Version(argparse.Action):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m factorio_rl",
-        description="Score agents; verify, export and draw layouts; make, show and check tasks.\n"
+        description="Score agents; verify, export and draw layouts; make, show and check tasks; "
+        "audit FP8.\n"
         "Training: train.py --help",
         formatter_class=argparse.RawTextHelpFormatter,
     )
@@ -127,9 +141,12 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--checkpoint", choices=("best", "newest"), default="best", help="default: best by score"
     )
+    evaluate.add_argument(
+        "--precision", choices=("bf16", "fp8"), default="bf16", help="of the trunk; default: bf16"
+    )
     evaluate.add_argument("--json", action="store_true", help="print the report as JSON")
 
-    for command in (verify_command, export_command, render_command, tasks_command):
+    for command in (verify_command, export_command, render_command, tasks_command, audit_command):
         command.add_parser(commands)
     return parser
 

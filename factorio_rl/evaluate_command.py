@@ -5,6 +5,7 @@ In: a run directory. Out: a report in its `eval/`, pictures in `layouts/`, and a
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -21,17 +22,28 @@ from factorio_rl.evaluation_files import print_report, write_layouts, write_repo
 from factorio_rl.learner import start_learner
 from factorio_rl.loop_state import start_counters
 from factorio_rl.model import make_predict
-from factorio_rl.network import make_network
+from factorio_rl.network import make_network, trunk_convolution_names
+from factorio_rl.precision_switch import PrecisionState, start_precision
 from factorio_rl.run_directory import RunDirectory
 
 
 def evaluate(
-    path: Path, *, task_set: str | None, num_simulations: int | None, newest: bool, as_json: bool
+    path: Path,
+    *,
+    task_set: str | None,
+    num_simulations: int | None,
+    newest: bool,
+    in_fp8: bool,
+    as_json: bool,
 ) -> int:
     """Evaluates, writes and prints; the exit code.
 
+    Args:
+        in_fp8: with the trunk in FP8 as the run's actor has it, root included, with the scales of
+            the checkpoint.
+
     Raises:
-        UserError: the run directory or the task set cannot be used.
+        UserError: the run directory or the task set cannot be used, or the run has no scales.
     """
     directory = RunDirectory(path)
     config = _with_any_tree(_with_budget(directory.require_config(), num_simulations))
@@ -40,20 +52,31 @@ def evaluate(
     runtime.quiet_libraries()
     runtime.enable_compilation_cache(config.run.compilation_cache)
     network = make_network(config.network)
-    predict = make_predict(network, config.env.growth_rule)
+    played = network
+    if in_fp8:
+        from factorio_rl.fp8_network import fp8_network
+
+        played = fp8_network(network)
+    predict = make_predict(played, config.env.growth_rule)
     store = CheckpointStore(directory.checkpoints)
     step = store.newest_step() if newest else store.best_step()
     tasks = heldout.tasks if task_set else heldout.tasks[: config.eval.num_tasks]
     evaluator = Evaluator(config, predict, heldout.name, tasks, runtime.num_threads())
     learner = start_learner(config, network, jax.random.key(0))
-    like = {"learner": learner, "counters": start_counters()}
+    precision = start_precision(len(trunk_convolution_names(config.network.blocks)))
+    like = {"learner": learner, "counters": start_counters(), "precision": precision}
     parts = store.load(step, like)
-    learner, counters = parts["learner"], parts["counters"]
+    params, counters = parts["learner"].params, parts["counters"]
     store.close()
+    if in_fp8:
+        from factorio_rl.fp8_network import frozen_variables
+
+        _require_scales(parts["precision"], path, step)
+        params = jax.jit(partial(frozen_variables, network))(params, parts["precision"].scales)
     began_s = time.monotonic()
-    evaluation = evaluator.evaluate(learner.params)
+    evaluation = evaluator.evaluate(params)
     evaluator.close()
-    name = f"{heldout.name}-{step}-n{config.eval.num_simulations}"
+    name = f"{heldout.name}-{step}-n{config.eval.num_simulations}{'-fp8' if in_fp8 else ''}"
     write_report(directory.evaluations, name, evaluation.report, int(counters.env_steps))
     pictures = directory.layouts / name
     write_layouts(pictures, evaluator.specs, evaluation)
@@ -65,6 +88,15 @@ def evaluate(
     took_s = time.monotonic() - began_s
     console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {pictures}")
     return 0
+
+
+def _require_scales(state: PrecisionState, path: Path, step: int) -> None:
+    """Raises UserError if training had measured no activations yet, so that nothing is scaled."""
+    if not state.scales.all():
+        raise UserError(
+            f"checkpoint {step} of {path} has no activation scales, since its actor was never to "
+            "be in FP8 by then; leave --precision out"
+        )
 
 
 def _with_any_tree(config: Config) -> Config:

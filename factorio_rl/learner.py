@@ -7,6 +7,7 @@ change without another compilation; every row is turned by a random quarter turn
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -52,8 +53,10 @@ class UpdateFigures(NamedTuple):
 
 
 Update = Callable[
-    [LearnerState, Replay, References, Shares, Array], tuple[LearnerState, UpdateFigures]
+    [LearnerState, Replay, References, Shares, Float[Array, "L"], Array],
+    tuple[LearnerState, UpdateFigures],
 ]
+"""The fourth argument holds the scales of activations in FP8; only read with `learner.qat`."""
 
 
 def learning_rate_schedule(config: Config) -> optax.Schedule:
@@ -93,16 +96,22 @@ def make_update(config: Config, network: Network) -> Update:
     optimizer = make_optimizer(config)
     learner = config.learner
     observe = choose_observe()
+    trained, variables_of = _trained_network(config, network)
 
     def update(
-        state: LearnerState, replay: Replay, references: References, shares: Shares, key: Array
+        state: LearnerState,
+        replay: Replay,
+        references: References,
+        shares: Shares,
+        scales: Float[Array, "L"],
+        key: Array,
     ) -> tuple[LearnerState, UpdateFigures]:
         batch = make_batch(config, replay, references, shares, key)
 
         def loss_of(params: Params):
             return loss_function(
-                network,
-                params,
+                trained,
+                variables_of(params, scales),
                 batch,
                 growth_rule=config.env.growth_rule,
                 value_weight=learner.value_weight,
@@ -118,6 +127,18 @@ def make_update(config: Config, network: Network) -> Update:
         return new, UpdateFigures(figures, norm, finite)
 
     return update
+
+
+def _trained_network(
+    config: Config, network: Network
+) -> tuple[Network, Callable[[Params, Array], Params]]:
+    """The network of the loss, and what it takes, made of parameters and scales."""
+    if not config.learner.qat:
+        return network, lambda params, scales: params
+    # Loaded where it is used: without FP8 nothing of it is in the program.
+    from factorio_rl.fp8_network import fp8_network, training_variables
+
+    return fp8_network(network), partial(training_variables, network)
 
 
 def make_batch(

@@ -7,6 +7,7 @@ import numpy as np
 
 from factorio_rl.curriculum import Curriculum
 from factorio_rl.learner import LearnerState
+from factorio_rl.precision_switch import PrecisionState
 from factorio_rl.replay import Replay
 from factorio_rl.selfplay import ActorState, Ended
 
@@ -36,6 +37,7 @@ class LoopState:
     curriculum: Curriculum
     pending: tuple[Ended, ...]  # what the last SCORE_LAG_CHUNKS chunks ended, oldest first
     counters: Counters
+    precision: PrecisionState
 
 
 def start_counters() -> Counters:

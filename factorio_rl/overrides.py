@@ -57,15 +57,20 @@ def _options(arguments: Sequence[str], problems: list[str]) -> list[tuple[str, l
 
 
 def merged(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with the values at their dotted paths of at most two parts put in."""
-    result = {
-        name: dict(section) if isinstance(section, Mapping) else section
-        for name, section in base.items()
-    }
+    """`base` with the values at their dotted paths put in, in sections of any depth.
+
+    A value below something that is no section is left out.
+    """
+    result = dict(base)
     for path, value in values.items():
-        section, _, field = path.partition(".")
-        if not field:
-            result[section] = value
-        elif isinstance(result.setdefault(section, {}), dict):
-            result[section][field] = value
+        result = _put(result, path.split("."), value)
     return result
+
+
+def _put(base: Any, path: Sequence[str], value: Any) -> Any:
+    if not path:
+        return value
+    if not isinstance(base, Mapping):
+        return base
+    name, *rest = path
+    return {**base, name: _put(base.get(name, {}), rest, value)}

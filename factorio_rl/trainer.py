@@ -37,6 +37,7 @@ from factorio_rl.loop_state import LoopState
 from factorio_rl.model import make_predict
 from factorio_rl.network import Params, make_network
 from factorio_rl.pool import Pool, make_pool
+from factorio_rl.precision_choice import choose_fp8
 from factorio_rl.preemption import StopRequest
 from factorio_rl.reporter import Reporter, open_reporter
 from factorio_rl.run_directory import RunDirectory, task_identity
@@ -128,7 +129,10 @@ class Run:
         predict = make_predict(network, config.env.growth_rule)
         references = make_references(pool.solved, pool.variants, env_shape(config))
         self._scorer = Scorer([entry.spec for entry in pool.solved], threads)
-        self._runner = ChunkRunner(config, network, references, self._scorer)
+        may_use_fp8 = choose_fp8(config, reporter.message)
+        self._runner = ChunkRunner(
+            config, network, references, self._scorer, may_use_fp8=may_use_fp8
+        )
         tasks = heldout.tasks[: config.eval.num_tasks]
         self._evaluator = Evaluator(config, predict, config.tasks.heldout, tasks, threads)
         keep = config.train.keep_checkpoints
@@ -225,6 +229,7 @@ class Run:
 
     def _run_chunk(self) -> None:
         self._state, figures = self._runner.run(self._state)
+        self._report_switch(figures)
         config, chunk = self._config, self._chunk
         episodes = int(self._state.counters.episodes)
         self._reporter.progress(chunk, self._fields({"episodes": episodes}))
@@ -238,6 +243,16 @@ class Run:
             self._measured_from = (time.monotonic(), self._state.counters)
         elif chunk % config.train.checkpoint_every_chunks == 0:
             self._save(None)
+
+    def _report_switch(self, figures: ChunkFigures) -> None:
+        """Tells that self-play has gone over to another arithmetic, and why."""
+        hand_over = figures.hand_over
+        if hand_over.reason is None:
+            return
+        precision = hand_over.precision
+        self._reporter.message(f"self-play is in {precision} now: {hand_over.reason}")
+        fields = {"actor_precision": precision, "reason": hand_over.reason}
+        self._reporter.report("switch", self._fields({**fields, **hand_over.figures()}))
 
     def _rates(self, figures: ChunkFigures) -> dict[str, float]:
         """Speed since the last training line or evaluation."""
@@ -320,6 +335,8 @@ class Run:
             "episodes": int(self._state.counters.episodes),
             "inexact": int(self._state.counters.inexact),
             "scored_rows": int(figures.scored_rows),
+            "actor_precision": figures.hand_over.precision,
+            **figures.hand_over.figures(),
             "learning_rate": float(jnp.asarray(schedule(self._updates))),
         }
 

@@ -19,6 +19,7 @@ from factorio_rl.curriculum import start_curriculum, tally
 from factorio_rl.demonstrations import References, family_longest
 from factorio_rl.learner import LearnerState
 from factorio_rl.loop_state import Counters, LoopState
+from factorio_rl.precision_switch import PrecisionState
 from factorio_rl.replay import add_rows, empty_replay
 from factorio_rl.scoring import ChunkScores
 
@@ -60,6 +61,9 @@ def state(
         ),
         pending=tuple(chunk.ended for chunk in played.chunks[:2]),
         counters=Counters(*map(np.asarray, np.array([3, 2**40 + 1, 17, 1], np.int64))),
+        precision=PrecisionState(
+            jnp.float32([0.25, 8.0]), np.asarray(True), np.asarray(2, np.int64)
+        ),
     )
 
 

@@ -70,9 +70,14 @@ def cheap_update(config: Config, network: Network) -> Update:
     del config, network
 
     def update(
-        state: LearnerState, replay: Replay, references: References, shares: Shares, key: jax.Array
+        state: LearnerState,
+        replay: Replay,
+        references: References,
+        shares: Shares,
+        scales: jax.Array,
+        key: jax.Array,
     ) -> tuple[LearnerState, UpdateFigures]:
-        del references
+        del references, scales
         step = replay.value.sum() * shares.demonstrations + jax.random.uniform(key)
         params = jax.tree.map(lambda leaf: leaf + step, state.params)
         losses = LossFigures(*jnp.ones(len(LossFigures._fields)))
@@ -113,8 +118,11 @@ def runner(
 
 def taken_up(state: LoopState) -> LoopState:
     """A state from the host with learner, actor and replay on the device, as from a file."""
-    parts = jax.device_put((state.learner, state.actor, state.replay))
-    return LoopState(*parts, state.curriculum, state.pending, state.counters)
+    learner, actor, replay, scales = jax.device_put(
+        (state.learner, state.actor, state.replay, state.precision.scales)
+    )
+    precision = replace(state.precision, scales=scales)
+    return replace(state, learner=learner, actor=actor, replay=replay, precision=precision)
 
 
 def run(runner: ChunkRunner, state: LoopState, chunks: int) -> list[LoopState]:
@@ -246,4 +254,4 @@ def test_keys_of_purposes_and_seeds_differ() -> None:
     numbers = {
         bytes(jax.random.key_data(key)) for seed in (0, 1) for key in vars(make_keys(seed)).values()
     }
-    assert len(numbers) == 8
+    assert len(numbers) == 10

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from factorio_rl.config import Config, broken_rules
+from factorio_rl.config_fields import SECTIONS
 
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"env": {"width": 4, "height": 4}}, "env.width: a grid of 4 x 4 has no room"),
@@ -44,11 +45,40 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
         {"learner": {"demonstration_share_end": 0.9}},
         "learner.demonstration_share_end: with learner.incomplete_share it is 1.05",
     ),
+    (
+        {"actor": {"precision": "fp8"}, "network": {"channels": 40}},
+        "network.channels: 40 channels; FP8 convolutions need a multiple of 16",
+    ),
+    (
+        {"search": {"root_precision": "fp8"}},
+        "search.root_precision: fp8 at the root of a search in bf16",
+    ),
+    (
+        {"learner": {"qat": True}},
+        "learner.qat: the learner would train for an FP8 actor, and actor.precision is bf16",
+    ),
+    (
+        {"learner": {"qat": True}, "actor": {"precision": "auto"}},
+        "learner.qat: the learner would train for an FP8 actor, and actor.precision is auto",
+    ),
 ]
 
 
 def test_defaults_break_no_rule() -> None:
     assert list(broken_rules(Config())) == []
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        {"network": {"channels": 40}},
+        {"actor": {"precision": "auto"}, "network": {"channels": 48}},
+        {"actor": {"precision": "auto"}, "search": {"root_precision": "fp8"}},
+        {"actor": {"precision": "fp8"}, "learner": {"qat": True}},
+    ],
+)
+def test_precision_that_fits_its_other_settings_is_taken(sections: dict[str, Any]) -> None:
+    assert list(broken_rules(Config.model_validate(sections))) == []
 
 
 @pytest.mark.parametrize(("sections", "message"), BROKEN)
@@ -68,6 +98,10 @@ def test_rule_between_fields_is_enforced(sections: dict[str, Any], message: str)
         {"run": {"seed": True}},
         {"search": {"num_simulations": 2.5}},
         {"tasks": {"families": []}},
+        {"actor": {"precision": "mxfp8"}},
+        {"actor": {"switch": {"slack": 0.9}}},
+        {"actor": {"switch": {"passes": True}}},
+        {"actor": {"switch": {"gate": "maybe"}}},
     ],
 )
 def test_value_outside_its_bounds_is_refused(sections: dict[str, Any]) -> None:
@@ -83,9 +117,11 @@ def test_config_is_frozen() -> None:
 
 def test_every_field_says_what_it_means() -> None:
     silent = [
-        f"{section}.{name}"
-        for section, info in Config.model_fields.items()
-        for name, field in info.annotation.model_fields.items()  # type: ignore[union-attr]
+        f"{path}.{name}"
+        for path, section in SECTIONS.items()
+        if path
+        for name, field in section.model_fields.items()
         if not field.description
     ]
     assert silent == []
+    assert all(section.__doc__ for section in SECTIONS.values())

@@ -34,3 +34,17 @@ def test_merging_leaves_the_base_alone() -> None:
         "e": 3,
     }
     assert base == {"a": {"b": 1, "c": 2}, "e": 3}
+
+
+def test_merging_reaches_sections_of_any_depth() -> None:
+    base = {"a": {"b": {"c": 1, "d": 2}}}
+    assert merged(base, {"a.b.c": 5, "a.e.f": 6, "g.h.i.j": 7}) == {
+        "a": {"b": {"c": 5, "d": 2}, "e": {"f": 6}},
+        "g": {"h": {"i": {"j": 7}}},
+    }
+    assert base == {"a": {"b": {"c": 1, "d": 2}}}
+
+
+def test_value_below_something_that_is_no_section_is_left_out() -> None:
+    base = {"a": {"b": 3, "c": None}, "d": [1]}
+    assert merged(base, {"a.b.x": 1, "a.c.x": 1, "d.x": 1}) == base

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from factorio_rl.config_fields import SETTINGS
+from factorio_rl.config_sections import SwitchConfig
 from factorio_rl.overrides import ConfigError
 from factorio_rl.train_args import parse_train_args
 
@@ -55,13 +57,26 @@ def test_missing_config_option_exits_with_2(capsys: pytest.CaptureFixture[str]) 
     assert "--config" in capsys.readouterr().err
 
 
-def test_help_lists_every_section_and_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_of_a_nested_section_are_options(config_path: Path) -> None:
+    argv = ["--actor.switch.gate=false", "--config", str(config_path)]
+    args = parse_train_args([*argv, "--actor.switch.after-env-steps", "1000"])
+    assert args.config.actor.switch == SwitchConfig(gate=False, after_env_steps=1000)
+
+
+def test_misspelt_setting_of_a_nested_section_is_told_the_nearest(config_path: Path) -> None:
+    message = r"actor\.switch\.gat: unknown option; did you mean actor\.switch\.gate\?"
+    with pytest.raises(ConfigError, match=message):
+        parse_train_args(["--config", str(config_path), "--actor.switch.gat=1"])
+
+
+def test_help_lists_every_setting_and_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         parse_train_args(["--help"])
     assert caught.value.code == 0
     shown = capsys.readouterr().out
-    for option in ("--run-dir", "--run.seed", "--search.num-simulations", "--logging.wandb"):
-        assert option in shown
+    options = {word for word in shown.split() if word.startswith("--")}
+    assert "--actor.switch.max-value-error" in options
+    assert options >= {"--run-dir", *(f"--{path.replace('_', '-')}" for path in SETTINGS)}
 
 
 def test_parsing_loads_no_jax(config_path: Path) -> None:

@@ -172,7 +172,7 @@ REFUSED = [
     (["--env.growth_rule=false"], "env.growth_rule: true in the run directory, false now"),
     (["--tasks.num_tasks=13"], "tasks.num_tasks: 12 in the run directory, 13 now"),
     (["--actor.num_envs=7"], "actor.num_envs: 6 in the run directory, 7 now"),
-    (["--search.num_simulatons=3"], "did you mean num_simulations?"),
+    (["--search.num_simulatons=3"], "did you mean search.num_simulations?"),
     (["--tasks.heldout=nothing"], "heldout"),
 ]
 
@@ -193,3 +193,34 @@ def test_same_seed_twice_gives_identical_parameters(straight: Path, tmp_path: Pa
     first, second = _saved(straight), _saved(tmp_path / "again")
     assert first.keys() == second.keys()
     assert not [path for path in first if not np.array_equal(first[path], second[path])]
+
+
+FP8 = (
+    "--network.channels=16",
+    "--actor.precision=fp8",
+    "--actor.switch.after_env_steps=100",
+    "--actor.switch.passes=2",
+    "--actor.switch.probe_positions=4",
+    "--actor.switch.min_policy_agreement=0",
+    "--actor.switch.max_value_error=100",
+    "--actor.switch.max_target_divergence=1",
+    "--learner.qat=true",
+)
+
+
+def test_run_that_goes_over_to_fp8_resumes_bit_for_bit(tmp_path: Path) -> None:
+    """Stopped between the two probes that have to pass, so that their count is in the state."""
+    whole, resumed = tmp_path / "whole", tmp_path / "resumed"
+    assert train(_config(*FP8), whole, None, StopRequest()) == 0
+    assert train(_config(*FP8), resumed, None, StopAfterChunk(resumed, 4)) == 143
+    assert int(_saved(resumed)["['precision']['passes']"]) == 1
+    assert train(_config(*FP8), resumed, None, StopRequest()) == 0
+    expected, found = _saved(whole), _saved(resumed)
+    different = [path for path in expected if not np.array_equal(expected[path], found[path])]
+    assert not different
+    assert _lines(resumed) == _lines(whole)
+    played = [line["actor_precision"] for line in _lines(whole) if line["event"] == "train"]
+    assert played == ["bf16"] * 4 + ["fp8"] * 2
+    [switch] = [line for line in _lines(whole) if line["event"] == "switch"]
+    assert switch["chunk"] == 5
+    assert switch["gate_target_divergence"] <= 1
