@@ -7,11 +7,11 @@ evaluations of a call run in one loop, each on what the one before it lets throu
 from functools import partial
 from typing import Any, NamedTuple
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
 from benchmarks.fp8_cell import Cell, Variant, relative_error
+from benchmarks.network_loop import evaluations, random_observation
 from benchmarks.search_moves import CONFIG
 from envs.observation import Observation
 from envs.types import EnvShape
@@ -19,8 +19,8 @@ from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
 from factorio_rl.env_shape import env_shape
 from factorio_rl.fp8_network import Scales, calibrate, fp8_network, frozen_variables
-from factorio_rl.network import Network, Params, ResidualBlock, evaluate, make_network
-from factorio_rl.tower_timing import evaluations, random_observation, random_params
+from factorio_rl.network import Network, Params, evaluate, make_network
+from factorio_rl.tower_timing import Tower, random_params, tower_evaluations
 
 EVALUATIONS = 16
 """Evaluations in one call; `QUICK_EVALUATIONS` with small batches, which run on CPUs."""
@@ -30,22 +30,6 @@ SMALL_BATCH = 64
 
 ROWS_COMPARED = 256
 """Positions of a batch whose error is looked at."""
-
-
-class Trunk(nn.Module):
-    """The residual blocks of a `Network`; takes its variables."""
-
-    network: Network
-
-    @nn.compact
-    def __call__(self, features: jax.Array) -> jax.Array:
-        net = self.network
-        for index in range(net.blocks):
-            name, is_middle = f"ResidualBlock_{index}", index == net.blocks // 2
-            features = ResidualBlock(net.channels, is_middle, net.dtype, net.conv, name=name)(
-                features
-            )
-        return features
 
 
 class Setting(NamedTuple):
@@ -106,23 +90,16 @@ def tower_cell(network: str, batch: int) -> Cell:
     size = (batch, shape.height, shape.width, net.channels)
     features = 0.5 * jax.random.normal(jax.random.key(5), size).astype(net.dtype)
     with jax.default_matmul_precision("highest"):
-        exact_trunk = Trunk(net.clone(dtype=jnp.dtype(jnp.float32)))
+        exact_tower = Tower(net.clone(dtype=jnp.dtype(jnp.float32)))
         few = features[:ROWS_COMPARED].astype(jnp.float32)
-        exact = jax.jit(exact_trunk.apply)(params, few)
+        exact = jax.jit(exact_tower.apply)(params, few)
     frozen = jax.jit(partial(frozen_variables, net))(params, scales)
     count = _evaluations(batch)
 
     def loop(network: Network, key: jax.Array, inputs: Any) -> jax.Array:
         del key
         variables, start = inputs
-
-        def body(_: jax.Array, before: jax.Array) -> jax.Array:
-            usual = jnp.isfinite(before[:, :1, :1, :1])
-            result = Trunk(network).apply(variables, jnp.where(usual, start, -start))
-            assert isinstance(result, jax.Array)
-            return result
-
-        return jax.lax.fori_loop(0, count, body, jnp.zeros_like(start))
+        return tower_evaluations(network, variables, start, count)
 
     return Cell(
         variants=[

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from benchmarks.network_loop import evaluations
 from benchmarks.search_cell import NETWORK, NETWORK_AND_ENVIRONMENT, Cell
 from benchmarks.search_trees import Found, search_with
 from envs.dynamics import legal_actions
@@ -33,7 +34,6 @@ from factorio_rl.network import (
 )
 from factorio_rl.search import Evaluation, SearchSettings
 from factorio_rl.selfplay import search_settings
-from factorio_rl.tower_timing import evaluations
 
 CONFIG = Path(__file__).parents[1] / "configs" / "modules_12x12.yaml"
 

@@ -76,6 +76,7 @@ def evaluate(
     began_s = time.monotonic()
     evaluation = evaluator.evaluate(params)
     evaluator.close()
+    evaluation.report["precision"] = "fp8" if in_fp8 else "bf16"
     name = f"{heldout.name}-{step}-n{config.eval.num_simulations}{'-fp8' if in_fp8 else ''}"
     write_report(directory.evaluations, name, evaluation.report, int(counters.env_steps))
     pictures = directory.layouts / name

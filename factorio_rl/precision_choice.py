@@ -44,8 +44,8 @@ def _is_faster(config: Config, tell: Callable[[str], None]) -> bool:
     times = cached_times(config, None if cache is None else Path(cache).expanduser())
     ratio = times.fp8_ms / times.bf16_ms
     measured = (
-        f"one evaluation of {config.actor.num_envs} positions takes {times.fp8_ms:.3g} ms in FP8, "
-        f"{times.bf16_ms:.3g} ms in bf16 (ratio {ratio:.2f})"
+        f"the residual blocks take {times.fp8_ms:.3g} ms in FP8, {times.bf16_ms:.3g} ms in bf16 "
+        f"(ratio {ratio:.2f}) for {config.actor.num_envs} positions"
     )
     if ratio >= 1:
         tell(f"the actor stays in bf16, which is not slower here: {measured}")

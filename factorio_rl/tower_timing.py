@@ -1,4 +1,4 @@
-"""Times the network on this device, as it is and in FP8, for `actor.precision: auto`.
+"""Times a network's residual blocks on this device, in its own arithmetic and in FP8.
 
 In: network, shape of the environment, batch size; nothing of a run's parameters. Out: milliseconds
 of an evaluation in both arithmetics, which took turns in this process. Choosing the algorithms of
@@ -17,23 +17,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from jax.extend.backend import get_backend
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
-from envs.observation import Observation, num_context, num_planes
 from envs.types import EnvShape
 from factorio_rl.config import Config
 from factorio_rl.env_shape import env_shape
-from factorio_rl.network import (
-    Network,
-    NetworkOutput,
-    Params,
-    evaluate,
-    init_params,
-    make_network,
-)
+from factorio_rl.network import Network, Params, ResidualBlock, init_params, make_network
 
 TURNS = 9
 MIN_TURNS = 3
@@ -44,6 +37,21 @@ BIAS_SPREAD = 0.1
 """Standard deviation of random biases; kernels have that of their initialisation."""
 
 
+class Tower(nn.Module):
+    """The residual blocks of a network, which are all that differs; takes its variables."""
+
+    network: Network
+
+    @nn.compact
+    def __call__(self, features: Float[Array, "B H W C"]) -> Float[Array, "B H W C"]:
+        net = self.network
+        for index in range(net.blocks):
+            name, is_middle = f"ResidualBlock_{index}", index == net.blocks // 2
+            block = ResidualBlock(net.channels, is_middle, net.dtype, net.conv, name=name)
+            features = block(features)
+        return features
+
+
 class TowerTimes(NamedTuple):
     """Milliseconds of one evaluation of a batch; bf16 stands for the network's own arithmetic."""
 
@@ -52,19 +60,20 @@ class TowerTimes(NamedTuple):
 
 
 def time_towers(network: Network, shape: EnvShape, batch: int) -> TowerTimes:
-    """Times both arithmetics in turns: medians, on random parameters and observations."""
-    from factorio_rl.fp8_network import calibrate, fp8_network, frozen_variables
+    """Times both arithmetics in turns: medians, on random parameters and features."""
+    from factorio_rl.fp8_network import fp8_network, frozen_variables
 
-    params_key, observation_key = jax.random.split(jax.random.key(0))
+    params_key, features_key = jax.random.split(jax.random.key(0))
     params = random_params(network, shape, params_key)
-    observation = random_observation(shape, batch, observation_key)
-    scales = jax.jit(calibrate, static_argnums=0)(network, params, observation)
+    size = (batch, shape.height, shape.width, network.channels)
+    features = jax.random.normal(features_key, size).astype(network.dtype)
+    scales = jnp.ones(2 * network.blocks)
     frozen = jax.jit(frozen_variables, static_argnums=0)(network, params, scales)
     # The waits between the iterations of a loop are small beside many evaluations on a GPU.
     count = 16 if jax.default_backend() == "gpu" else 2
     runs = [
-        _compiled(network, params, observation, count),
-        _compiled(fp8_network(network), frozen, observation, count),
+        _compiled(network, params, features, count),
+        _compiled(fp8_network(network), frozen, features, count),
     ]
     bf16_ms, fp8_ms = (1e3 * seconds / count for seconds in _in_turns(runs))
     return TowerTimes(bf16_ms, fp8_ms)
@@ -90,24 +99,22 @@ def cached_times(config: Config, folder: Path | None) -> TowerTimes:
     return times
 
 
-def evaluations(
-    network: Network, variables: Params, observation: Observation, count: int
-) -> NetworkOutput:
+def tower_evaluations(
+    network: Network, variables: Params, features: Float[Array, "B H W C"], count: int
+) -> Float[Array, "B H W C"]:
     """Evaluates the same batch `count` times, one after the other, and returns the last output.
 
     What goes in depends on what came out before, which the compiler cannot see through: no
     evaluation can leave the loop or run beside another one.
     """
 
-    def body(_: Array, before: NetworkOutput) -> NetworkOutput:
-        usual = jnp.isfinite(before.value_logits[:, 0])
-        planes = jnp.where(usual[:, None, None, None], observation.planes, 1 - observation.planes)
-        context = jnp.where(usual[:, None], observation.context, 1 - observation.context)
-        return evaluate(network, variables, Observation(planes, context))
+    def body(_: Array, before: Array) -> Array:
+        usual = jnp.isfinite(before[:, :1, :1, :1])
+        result = Tower(network).apply(variables, jnp.where(usual, features, -features))
+        assert isinstance(result, jax.Array)
+        return result
 
-    like = jax.eval_shape(lambda: evaluate(network, variables, observation))
-    start = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), like)
-    return jax.lax.fori_loop(0, count, body, start)
+    return jax.lax.fori_loop(0, count, body, jnp.zeros_like(features))
 
 
 def random_params(network: Network, shape: EnvShape, key: Array) -> Params:
@@ -121,14 +128,6 @@ def random_params(network: Network, shape: EnvShape, key: Array) -> Params:
     return jax.jit(make)(key)
 
 
-def random_observation(shape: EnvShape, batch: int, key: Array) -> Observation:
-    """Planes of zeros and ones `[batch, H, W, C]`, and a context `[batch, G]` in [0, 1]."""
-    planes_key, context_key = jax.random.split(key)
-    size = (batch, shape.height, shape.width, num_planes(shape))
-    planes = jax.random.bernoulli(planes_key, 0.5, size).astype(jnp.uint8)
-    return Observation(planes, jax.random.uniform(context_key, (batch, num_context(shape))))
-
-
 def _random_like(leaf: Array, key: Array) -> Array:
     fan_in = leaf.size / leaf.shape[-1]
     spread = BIAS_SPREAD if leaf.ndim == 1 else fan_in**-0.5
@@ -136,11 +135,11 @@ def _random_like(leaf: Array, key: Array) -> Array:
 
 
 def _compiled(
-    network: Network, variables: Params, observation: Observation, count: int
+    network: Network, variables: Params, features: Array, count: int
 ) -> Callable[[], Any]:
-    program = jax.jit(evaluations, static_argnums=(0, 3))
-    compiled = program.lower(network, variables, observation, count).compile()
-    return lambda: compiled(variables, observation)
+    program = jax.jit(tower_evaluations, static_argnums=(0, 3))
+    compiled = program.lower(network, variables, features, count).compile()
+    return lambda: compiled(variables, features)
 
 
 def _in_turns(runs: list[Callable[[], Any]]) -> list[float]:
@@ -171,11 +170,8 @@ def _circumstances(network: Network, shape: EnvShape, batch: int) -> dict[str, A
         "jaxlib": version("jaxlib"),
         "channels": network.channels,
         "blocks": network.blocks,
-        "value_bins": network.value_bins,
         "dtype": network.dtype.name,
         "grid": [shape.height, shape.width],
-        "planes": num_planes(shape),
-        "context": num_context(shape),
         "batch": batch,
     }
 

@@ -20,14 +20,18 @@ from factorio_rl.learner import (
     UpdateFigures,
     learning_rate_schedule,
     make_batch,
+    make_update,
 )
 from factorio_rl.losses import Batch
 from factorio_rl.model import gather_tasks
+from factorio_rl.network import Network
 from factorio_rl.replay import Replay, empty_replay
 
 ACTIONS = num_actions(7, 7)
 PLAYED_VALUE = 0.4375
 SIZE = 2048
+SCALES = jnp.full(2, 2.0**-5)
+"""For FP8: activations of these networks are below 14."""
 
 MakeBatch = Callable[[Replay, Shares, int], Batch]
 
@@ -174,7 +178,7 @@ def run(
     figures = []
     for number in range(updates):
         key = jax.random.fold_in(jax.random.key(11), number)
-        state, of_update = update(state, replay, references, shares(0.8, 0.2), key)
+        state, of_update = update(state, replay, references, shares(0.8, 0.2), SCALES, key)
         figures.append(of_update)
     return state, jax.device_get(figures)
 
@@ -208,6 +212,32 @@ def test_same_keys_give_the_same_state_bit_for_bit(
     again, figures_again = run(update, learner, replay, references, 3)
     jax.tree.map(np.testing.assert_array_equal, first, again)
     jax.tree.map(np.testing.assert_array_equal, figures, figures_again)
+
+
+def test_update_with_fp8_in_it_learns_nearly_the_same_from_a_batch(
+    config: Config,
+    network: Network,
+    update: Update,
+    learner: LearnerState,
+    replay: Replay,
+    references: References,
+) -> None:
+    aware = config.model_copy(update={"learner": config.learner.model_copy(update={"qat": True})})
+    in_fp8 = jax.jit(make_update(aware, network))
+    plain, [usual] = run(update, learner, replay, references, 1)
+    after, [quantized] = run(in_fp8, learner, replay, references, 1)
+    assert usual.losses.loss != quantized.losses.loss
+    np.testing.assert_allclose(usual.losses.loss, quantized.losses.loss, rtol=0.05)
+    np.testing.assert_allclose(usual.gradient_norm, quantized.gradient_norm, rtol=0.2)
+    # The first update of AdamW is the sign of the gradient times the learning rate, which is 0 in
+    # the first step of the warm-up: what the gradient was is in the optimizer's first moment.
+    for moment, of_fp8 in zip(
+        jax.tree.leaves(plain.optimizer), jax.tree.leaves(after.optimizer), strict=True
+    ):
+        assert np.isfinite(of_fp8).all()
+        assert of_fp8.dtype == moment.dtype
+        if moment.ndim == 4:
+            assert np.corrcoef(moment.ravel(), of_fp8.ravel())[0, 1] > 0.9
 
 
 def test_not_finite_parameters_are_reported(

@@ -30,9 +30,9 @@ def test_a_named_arithmetic_is_used_without_a_measurement(
 @pytest.mark.parametrize(
     ("times", "may_use_fp8", "words"),
     [
-        (TowerTimes(2.0, 1.5), True, "faster here: one evaluation of 32 positions takes 1.5 ms"),
+        (TowerTimes(2.0, 1.5), True, "faster here: the residual blocks take 1.5 ms in FP8, 2 ms"),
         (TowerTimes(2.0, 2.5), False, "not slower here"),
-        (TowerTimes(2.0, 2.0), False, "(ratio 1.00)"),
+        (TowerTimes(2.0, 2.0), False, "(ratio 1.00) for 32 positions"),
     ],
 )
 def test_auto_refuses_fp8_where_it_is_not_faster_and_tells_the_ratio(

@@ -11,15 +11,15 @@ import pytest
 from factorio_rl import tower_timing
 from factorio_rl.config import Config
 from factorio_rl.env_shape import env_shape
-from factorio_rl.fp8_network import calibrate, fp8_network, frozen_variables
-from factorio_rl.network import Network, evaluate
+from factorio_rl.fp8_network import fp8_network, frozen_variables
+from factorio_rl.network import Network, Params, ResidualBlock
 from factorio_rl.tower_timing import (
+    Tower,
     TowerTimes,
     cached_times,
-    evaluations,
-    random_observation,
     random_params,
     time_towers,
+    tower_evaluations,
 )
 
 BATCH = 3
@@ -39,10 +39,13 @@ def calls(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def random_setting(config: Config, network: Network):
-    shape = env_shape(config)
-    params = random_params(network, shape, jax.random.key(1))
-    return params, random_observation(shape, BATCH, jax.random.key(2))
+def params(config: Config, network: Network) -> Params:
+    return random_params(network, env_shape(config), jax.random.key(1))
+
+
+@pytest.fixture(scope="module")
+def features(network: Network) -> jax.Array:
+    return jax.random.normal(jax.random.key(2), (BATCH, 7, 7, network.channels))
 
 
 def changed(config: Config, section: str, **fields) -> Config:
@@ -56,38 +59,42 @@ def test_times_of_both_arithmetics_are_positive(config, network, monkeypatch):
     assert all(0 < ms < 1e4 for ms in times)
 
 
-def test_no_parameter_is_zero_and_planes_are_zeros_and_ones(random_setting):
-    params, observation = random_setting
+def test_no_parameter_is_zero(params):
     assert all(np.abs(leaf).min() > 0 for leaf in jax.tree.leaves(params))
-    assert observation.planes.dtype == jnp.uint8
-    assert set(np.unique(observation.planes)) == {0, 1}
 
 
 @pytest.mark.parametrize("in_fp8", [False, True])
 def test_loop_evaluates_the_batch_itself_in_the_arithmetic_asked_for(
-    network, random_setting, in_fp8
+    network, params, features, in_fp8
 ):
-    params, observation = random_setting
     variables = params
     if in_fp8:
-        scales = calibrate(network, params, observation)
+        scales = jnp.full(2, 2.0**-5)
         network, variables = fp8_network(network), frozen_variables(network, params, scales)
-    looped = jax.jit(lambda v, o: evaluations(network, v, o, 3))
-    once = jax.jit(lambda v, o: evaluate(network, v, o))(variables, observation)
-    for ours, expected in zip(looped(variables, observation), once, strict=True):
-        assert np.allclose(ours, expected, rtol=1e-5, atol=1e-5)
-    text = looped.lower(variables, observation).as_text()
+    looped = jax.jit(lambda v, x: tower_evaluations(network, v, x, 3))
+    once = jax.jit(Tower(network).apply)(variables, features)
+    assert np.allclose(looped(variables, features), once, rtol=1e-5, atol=1e-5)
+    text = looped.lower(variables, features).as_text()
     convolutions = [line for line in text.splitlines() if "stablehlo.convolution" in line]
     assert sum("f8E4M3FN" in line for line in convolutions) == (2 if in_fp8 else 0)
-    assert len(convolutions) == 3
+    assert len(convolutions) == 2
 
 
-def test_evaluations_stay_in_the_compiled_loop(network, random_setting):
-    text = jax.jit(lambda p, o: evaluations(network, p, o, 5)).lower(*random_setting).compile()
-    before_entry, entry = (text.as_text() or "").split("\nENTRY")
+def test_evaluations_stay_in_the_compiled_loop(network, params, features):
+    loop = jax.jit(lambda p, x: tower_evaluations(network, p, x, 5))
+    text = loop.lower(params, features).compile().as_text() or ""
+    before_entry, entry = text.split("\nENTRY")
     assert '"known_trip_count":{"n":"5"}' in entry
-    assert len(re.findall(r" convolution\(", before_entry)) == 3
+    assert len(re.findall(r" convolution\(", before_entry)) == 2
     assert " convolution(" not in entry
+
+
+def test_tower_is_the_trunk_of_the_network(network, params, features):
+    """Its blocks in a row, run by hand on the same parameters."""
+    block = ResidualBlock(network.channels, True, network.dtype, network.conv)
+    [own] = [params["params"][name] for name in params["params"] if "Residual" in name]
+    expected = jax.jit(block.apply)({"params": own}, features)
+    np.testing.assert_array_equal(jax.jit(Tower(network).apply)(params, features), expected)
 
 
 def test_a_second_start_measures_nothing(config, calls, tmp_path):
@@ -111,7 +118,6 @@ def test_without_a_folder_every_start_measures(config, calls):
         ("network", {"blocks": 2}),
         ("network", {"compute_dtype": "bfloat16"}),
         ("actor", {"num_envs": 5}),
-        ("env", {"item_slots": 3}),
         ("env", {"width": 8, "height": 8}),
     ],
 )

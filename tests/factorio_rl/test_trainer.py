@@ -1,5 +1,7 @@
 """The training run as a whole: exact resume, determinism, refusals. Tiny sizes."""
 
+import json
+import shutil
 from pathlib import Path
 
 import jax
@@ -7,7 +9,7 @@ import numpy as np
 import pytest
 from orbax.checkpoint import v1 as ocp
 
-from factorio_rl.cli import train_main
+from factorio_rl.cli import main, train_main
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
 from factorio_rl.metrics import is_time_field, read_metrics
@@ -208,19 +210,60 @@ FP8 = (
 )
 
 
-def test_run_that_goes_over_to_fp8_resumes_bit_for_bit(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def in_fp8(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of six chunks that goes over to FP8 on the way."""
+    run_dir = tmp_path_factory.mktemp("runs") / "fp8"
+    assert train(_config(*FP8), run_dir, None, StopRequest()) == 0
+    return run_dir
+
+
+def test_run_that_goes_over_to_fp8_resumes_bit_for_bit(in_fp8: Path, tmp_path: Path) -> None:
     """Stopped between the two probes that have to pass, so that their count is in the state."""
-    whole, resumed = tmp_path / "whole", tmp_path / "resumed"
-    assert train(_config(*FP8), whole, None, StopRequest()) == 0
+    resumed = tmp_path / "resumed"
     assert train(_config(*FP8), resumed, None, StopAfterChunk(resumed, 4)) == 143
     assert int(_saved(resumed)["['precision']['passes']"]) == 1
     assert train(_config(*FP8), resumed, None, StopRequest()) == 0
-    expected, found = _saved(whole), _saved(resumed)
+    expected, found = _saved(in_fp8), _saved(resumed)
     different = [path for path in expected if not np.array_equal(expected[path], found[path])]
     assert not different
-    assert _lines(resumed) == _lines(whole)
-    played = [line["actor_precision"] for line in _lines(whole) if line["event"] == "train"]
+    assert _lines(resumed) == _lines(in_fp8)
+
+
+def test_switch_is_reported_with_the_figures_behind_it(in_fp8: Path) -> None:
+    lines = _lines(in_fp8)
+    played = [line["actor_precision"] for line in lines if line["event"] == "train"]
     assert played == ["bf16"] * 4 + ["fp8"] * 2
-    [switch] = [line for line in _lines(whole) if line["event"] == "switch"]
+    [switch] = [line for line in lines if line["event"] == "switch"]
     assert switch["chunk"] == 5
-    assert switch["gate_target_divergence"] <= 1
+    assert switch["actor_precision"] == "fp8"
+    assert 0 < switch["gate_target_divergence"] <= 1
+    assert "probes in a row agree" in switch["reason"]
+
+
+def test_run_is_evaluated_in_fp8_with_the_scales_of_its_checkpoint(
+    in_fp8: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["evaluate", "--run-dir", str(in_fp8), "--precision", "fp8", "--json"]
+    assert main(command) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["precision"] == "fp8"
+    assert report["n"] == 4
+    assert len(list((in_fp8 / "eval").glob("*-fp8.json"))) == 1
+
+
+def test_run_without_activation_scales_is_not_evaluated_in_fp8(
+    straight: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", "--run-dir", str(straight), "--precision", "fp8"]) == 2
+    assert "has no activation scales" in capsys.readouterr().err
+
+
+def test_run_that_was_in_fp8_goes_on_in_bf16_when_told_so(in_fp8: Path, tmp_path: Path) -> None:
+    run_dir = tmp_path / "back"
+    shutil.copytree(in_fp8, run_dir)
+    more = ("--network.channels=16", "--train.num_chunks=7")
+    assert train(_config(*more), run_dir, None, StopRequest()) == 0
+    last = [line for line in _lines(run_dir) if line["event"] == "train"][-1]
+    assert (last["chunk"], last["actor_precision"]) == (7, "bf16")
+    assert not _saved(run_dir)["['precision']['in_fp8']"]
