@@ -16,11 +16,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from benchmarks.precision_rows import is_finished, row_of, table_of
+from benchmarks.precision_rows import fp8_report, is_finished, row_of, table_of
 from benchmarks.results import command_line, write_results
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,8 +32,9 @@ IGNITION_ENV_STEPS = 25_600
 
 _FP8 = ("--actor.precision=fp8",)
 _LATER = (*_FP8, f"--actor.switch.after_env_steps={IGNITION_ENV_STEPS}")
+BF16 = "bf16"
 VARIANTS = {
-    "bf16": (),
+    BF16: (),
     "fp8": (*_FP8, "--actor.switch.gate=false"),
     "fp8-later": (*_LATER, "--actor.switch.gate=false"),
     "fp8-later-qat": (*_LATER, "--actor.switch.gate=false", "--learner.qat=true"),
@@ -93,25 +95,42 @@ def core_lists(cores: Sequence[int], jobs: int, threads: int) -> Iterator[str]:
         yield ",".join(map(str, cores[job * threads : (job + 1) * threads]))
 
 
+def evaluate_command(run: Run, cores: str) -> list[str]:
+    """Plays the held-out tasks once more, with the trunk in FP8."""
+    return [
+        *("taskset", "--cpu-list", cores),
+        *(sys.executable, "-m", "factorio_rl", "evaluate", "--run-dir", str(run.folder)),
+        *("--checkpoint", "newest", "--precision", "fp8"),
+    ]
+
+
 def _train(run: Run, settings: Sequence[str], free: SimpleQueue[str]) -> int:
-    """Trains to the end unless that was done before; the exit code."""
-    if is_finished(run.folder):
+    """Trains to the end and evaluates in FP8, unless that was done before; the exit code."""
+    commands = []
+    if not is_finished(run.folder):
+        commands.append(partial(train_command, run, settings))
+    if run.variant != BF16 and fp8_report(run.folder) is None:
+        commands.append(partial(evaluate_command, run))
+    if not commands:
         return 0
-    cores = free.get()
+    cores, code = free.get(), 0
+    log = run.folder.with_suffix(".log")
     try:
-        log = run.folder.with_suffix(".log")
-        with log.open("a") as file:
-            code = subprocess.run(
-                train_command(run, settings, cores),
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, "JAX_PLATFORMS": "cpu"},
-            ).returncode
+        for command in commands:
+            code = code or _logged(command(cores), log)
     finally:
         free.put(cores)
     words = "finished" if code == 0 else f"failed with exit code {code}, see {log}"
     print(f"{run.folder.name}: {words}", flush=True)
     return code
+
+
+def _logged(command: Sequence[str], log: Path) -> int:
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
+    with log.open("a") as file:
+        return subprocess.run(
+            command, stdout=file, stderr=subprocess.STDOUT, env=environment
+        ).returncode
 
 
 def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:

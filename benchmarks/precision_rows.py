@@ -5,6 +5,7 @@ In: the run directory of a finished run. Out: a row, and a table of rows. The co
 - `variant`, `seed`, and `env_steps` that were played.
 - `score`, `ci95_low`, `ci95_high`, `functional`, `solved`: of the last evaluation on the held-out
   set; `raw_score`: of the policy without a search.
+- `fp8_score`: of the same parameters with the trunk in FP8, root included; null without scales.
 - `imitation_score`: of the evaluation before the first chunk of self-play.
 - `fp8_share`: share of the chunks that were played in FP8. `switches`: changes between the two.
 - `seconds`: from start to end, compiling and evaluations included.
@@ -31,6 +32,7 @@ _PRINTED = {
     "ci95_high": "to",
     "functional": "functional",
     "raw_score": "raw score",
+    "fp8_score": "in fp8",
     "fp8_share": "fp8 share",
     "switches": "switches",
     "seconds": "s",
@@ -44,6 +46,13 @@ def is_finished(folder: Path) -> bool:
     if config is None:
         return False
     return report_path(directory.evaluations, _report_name(config.train.num_chunks)).exists()
+
+
+def fp8_report(folder: Path) -> dict[str, Any] | None:
+    """The report of the evaluation in FP8, None before there is one."""
+    directory = RunDirectory(folder)
+    names = [path.stem for path in directory.evaluations.glob("*-fp8.json")]
+    return read_report(directory.evaluations, names[0]) if names else None
 
 
 def row_of(variant: str, seed: int, folder: Path) -> dict[str, Any]:
@@ -65,11 +74,13 @@ def row_of(variant: str, seed: int, folder: Path) -> dict[str, Any]:
         "raw_score": report["raw_policy"]["score"],
         "fp8_share": mean(float(record.get("actor_precision") == "fp8") for record in chunks),
     }
+    in_fp8 = fp8_report(folder)
     return {
         "variant": variant,
         "seed": seed,
         "env_steps": report["env_steps"],
         **{name: round(figure, 4) for name, figure in figures.items()},
+        "fp8_score": None if in_fp8 is None else round(in_fp8["score"], 4),
         "switches": sum(record["event"] == "switch" for record in records),
         "seconds": round(seconds_of(records)),
     }
@@ -94,4 +105,6 @@ def _report_name(chunk: int) -> str:
 
 
 def _shown(figure: Any) -> str:
+    if figure is None:
+        return "-"
     return f"{figure:.3f}" if isinstance(figure, float) else str(figure)

@@ -63,8 +63,9 @@ def evaluate(
     tasks = heldout.tasks if task_set else heldout.tasks[: config.eval.num_tasks]
     evaluator = Evaluator(config, predict, heldout.name, tasks, runtime.num_threads())
     learner = start_learner(config, network, jax.random.key(0))
-    precision = start_precision(len(trunk_convolution_names(config.network.blocks)))
-    like = {"learner": learner, "counters": start_counters(), "precision": precision}
+    like = {"learner": learner, "counters": start_counters()}
+    if in_fp8:
+        like["precision"] = start_precision(len(trunk_convolution_names(config.network.blocks)))
     parts = store.load(step, like)
     params, counters = parts["learner"].params, parts["counters"]
     store.close()

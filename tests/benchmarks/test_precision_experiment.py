@@ -27,6 +27,8 @@ def finished_run(tmp_path):
             "env_steps": 512 * chunk,
         }
         (folder / "eval" / f"chunk-{chunk:06d}.json").write_text(json.dumps(report))
+    in_fp8 = json.dumps({"score": 0.4375})
+    (folder / "eval" / "quickstart-174-n16-fp8.json").write_text(in_fp8)
     records = [
         {"event": "train", "actor_precision": "bf16", "elapsed_s": 7.0},
         {"event": "switch", "actor_precision": "fp8", "elapsed_s": 2.0},
@@ -50,6 +52,7 @@ def test_a_row_tells_how_a_run_ended_and_how_much_of_it_was_in_fp8(finished_run)
         "functional": 0.75,
         "solved": 0.25,
         "raw_score": 0.375,
+        "fp8_score": 0.4375,
         "fp8_share": 0.5,
         "switches": 1,
         "seconds": 11,
@@ -98,6 +101,21 @@ def test_a_finished_run_is_not_run_again_and_a_failed_one_is_told(finished_run, 
     assert command[-1] == "--train.num_chunks=2"
     assert "fp8-later-seed-1: failed with exit code 2" in capsys.readouterr().out
     assert not results.RESULTS.exists()
+
+
+def test_a_finished_run_is_evaluated_in_fp8_once_and_one_without_scales_is_not(
+    finished_run, commands
+):
+    folder = finished_run.parent
+    (finished_run / "eval" / "quickstart-174-n16-fp8.json").unlink()
+    assert row_of("fp8-later", 0, finished_run)["fp8_score"] is None
+    arguments = ["--dir", str(folder), "--threads", "1", "--seeds", "0", "--variants"]
+    experiment.main([*arguments, "fp8-later"])
+    (command,) = commands
+    assert command[-2:] == ["--precision", "fp8"]
+    finished_run.rename(folder / "bf16-seed-0")
+    assert experiment.main([*arguments, "bf16"]) == 0
+    assert len(commands) == 1
 
 
 def test_a_part_writes_only_a_file_that_is_named(finished_run, commands, tmp_path):
