@@ -51,8 +51,13 @@ def is_finished(folder: Path) -> bool:
 def fp8_report(folder: Path) -> dict[str, Any] | None:
     """The report of the evaluation in FP8, None before there is one."""
     directory = RunDirectory(folder)
-    names = [path.stem for path in directory.evaluations.glob("*-fp8.json")]
-    return read_report(directory.evaluations, names[0]) if names else None
+    config = directory.saved_config()
+    if config is None:
+        return None
+    name = f"{config.tasks.heldout}-*-n{config.eval.num_simulations}-fp8"
+    paths = directory.evaluations.glob(f"{name}.json")
+    newest = max(paths, key=lambda path: path.stat().st_mtime, default=None)
+    return None if newest is None else read_report(directory.evaluations, newest.stem)
 
 
 def row_of(variant: str, seed: int, folder: Path) -> dict[str, Any]:

@@ -19,19 +19,22 @@ from factorio_rl.fp8_network import fp8_network
 from factorio_rl.model import Predict, gather_tasks, make_predict, plan
 from factorio_rl.network import Network, Params
 from factorio_rl.precision_switch import Agreement
-from factorio_rl.search import SearchOutput
-from factorio_rl.search.tree import ROOT
+from factorio_rl.search.tree import ROOT, SearchTree
 from factorio_rl.selfplay import actor_settings
 
 
-class _Prediction(NamedTuple):
+class Prediction(NamedTuple):
+    """What a network says of the positions."""
+
     policy_logits: Float[Array, "B A"]
     value: Float[Array, "B"]
 
 
-class _Targets(NamedTuple):
+class Targets(NamedTuple):
+    """What a search makes of them."""
+
     policy: Float[Array, "B A"]
-    value_spread: Float[Array, "B"]
+    value_spread: Float[Array, "B"]  # NaN at roots with fewer than two visited actions
 
 
 class Probe:
@@ -54,7 +57,7 @@ class Probe:
         self._fp8_predict = jax.jit(_predictor(fp8_predict))
         self._search = jax.jit(_searcher(config, predict, None))
         self._fp8_search = jax.jit(_searcher(config, fp8_predict, root_predict))
-        self._compare = jax.jit(_compare)
+        self._compare = jax.jit(compare_outputs)
 
     def compare(self, params: Params, frozen: Params) -> Agreement:
         """The agreement of `fp8_network.frozen_variables` with the parameters they are made of."""
@@ -79,9 +82,9 @@ def _probe_states(config: Config, references: References, key: Array) -> State:
 
 
 def _predictor(predict: Predict):
-    def predictions(params: Params, states: State) -> _Prediction:
+    def predictions(params: Params, states: State) -> Prediction:
         found = predict(params, states)
-        return _Prediction(found.policy_logits, found.value)
+        return Prediction(found.policy_logits, found.value)
 
     return predictions
 
@@ -89,29 +92,31 @@ def _predictor(predict: Predict):
 def _searcher(config: Config, predict: Predict, root_predict: Predict | None):
     settings, growth_rule = actor_settings(config), config.env.growth_rule
 
-    def targets(params: Params, states: State, key: Array) -> _Targets:
+    def targets(params: Params, states: State, key: Array) -> Targets:
         legal = jax.vmap(lambda state: legal_actions(state, growth_rule=growth_rule))(states)
         found = plan(predict, params, key, states, settings, jnp.float32(1.0), legal, root_predict)
-        return _Targets(found.action_weights, _root_spread(found))
+        return Targets(found.action_weights, root_spread(found.tree))
 
     return targets
 
 
-def _root_spread(found: SearchOutput) -> Float[Array, "B"]:
+def root_spread(tree: SearchTree) -> Float[Array, "B"]:
     """Largest minus smallest Q-value of the actions that were visited at the root."""
-    tree = found.tree
     is_child = (tree.parents == ROOT) & (tree.visits > 0)
     values = tree.rewards + tree.discounts * tree.values
     largest = jnp.where(is_child, values, -jnp.inf).max(axis=-1)
     smallest = jnp.where(is_child, values, jnp.inf).min(axis=-1)
-    return largest - smallest
+    return jnp.where(is_child.sum(axis=-1) > 1, largest - smallest, jnp.nan)
 
 
-def _compare(own: _Prediction, fp8: _Prediction, own_targets: _Targets, fp8_targets: _Targets):
+def compare_outputs(
+    own: Prediction, fp8: Prediction, own_targets: Targets, fp8_targets: Targets
+) -> tuple[Array, Array, Array]:
+    """The figures of an `Agreement`."""
     same = own.policy_logits.argmax(axis=-1) == fp8.policy_logits.argmax(axis=-1)
     rms = jnp.sqrt(jnp.square(own.value - fp8.value).mean())
     # The spread of values that are all alike is no scale to judge an error by.
-    spread = jnp.maximum(own_targets.value_spread.mean(), 1e-6)
+    spread = jnp.maximum(jnp.nanmean(own_targets.value_spread), 1e-6)
     weights, others = own_targets.policy, fp8_targets.policy
     log_ratio = jnp.log(jnp.maximum(weights, 1e-30)) - jnp.log(jnp.maximum(others, 1e-30))
     divergence = (weights * log_ratio).sum(axis=-1)

@@ -181,12 +181,15 @@ class ChunkRunner:
         return after, ChunkFigures(updates, stats, scored_rows, hand_over, act_s)
 
     def _calibrated(self, state: LoopState, shares: Shares) -> PrecisionState:
-        """The precision state, with scales for the present parameters where they are used."""
+        """The precision state, with scales for the present parameters where they are used.
+
+        Where they are not there are none, lest those of other parameters pass for theirs.
+        """
         uses_scales = self._config.learner.qat or is_due(
             self._config.actor.switch, int(state.counters.env_steps)
         )
         if self._precision is None or not uses_scales:
-            return state.precision
+            return replace(state.precision, scales=jnp.zeros_like(state.precision.scales))
         updates = int(state.learner.updates)
         return self._precision.calibrated(
             state.precision, state.learner.params, state.replay, shares, updates
@@ -195,7 +198,7 @@ class ChunkRunner:
     def _hand_over(self, state: LoopState, shares: Shares) -> HandOver:
         """The arithmetic of the next chunk, and the parameters in it if it is FP8."""
         if self._precision is None:
-            return HandOver(own_arithmetic(state.precision), None, None, None)
+            return own_arithmetic(state.precision)
         calibrated = self._calibrated(state, shares)
         return self._precision.hand_over(
             calibrated, state.learner.params, int(state.counters.env_steps)

@@ -186,6 +186,14 @@ def _broken_precision_rules(config: Config) -> Iterator[BrokenRule]:
             ("actor.precision",),
             "fp8 at the root of a search in bf16; set actor.precision to fp8 or auto",
         )
+    gate, considered = config.actor.switch.gate, config.search.max_num_considered_actions
+    if precision != "bf16" and gate and considered < 2:
+        yield BrokenRule(
+            "search.max_num_considered_actions",
+            ("actor.switch.gate", "actor.precision"),
+            "the gate measures value errors by the spread of a root's Q-values, which needs two "
+            "visited actions; raise it, or set actor.switch.gate to false",
+        )
     if config.learner.qat and precision != "fp8":
         yield BrokenRule(
             "learner.qat",

@@ -47,6 +47,7 @@ def evaluate(
     """
     directory = RunDirectory(path)
     config = _with_any_tree(_with_budget(directory.require_config(), num_simulations))
+    directory.require_state_version()
     heldout = load_heldout(task_set or config.tasks.heldout)
     require_fit(heldout, env_shape(config))
     runtime.quiet_libraries()
@@ -97,7 +98,7 @@ def _require_scales(state: PrecisionState, path: Path, step: int) -> None:
     if not state.scales.all():
         raise UserError(
             f"checkpoint {step} of {path} has no activation scales, since its actor was never to "
-            "be in FP8 by then; leave --precision out"
+            "be in FP8 by then; try --checkpoint newest, or leave --precision out"
         )
 
 

@@ -32,7 +32,7 @@ def choose_fp8(config: Config, tell: Callable[[str], None]) -> bool:
     if is_emulated(jax.default_backend()):
         tell(EMULATED)
         return True
-    tell("compiling for FP8 (first time on a GPU: a minute or two)")
+    tell("compiling for FP8 (first time on a GPU: some minutes in all)")
     tell(f"audit: {require_fp8(config).verdict}")
     return True
 

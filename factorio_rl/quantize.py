@@ -41,10 +41,12 @@ class Kernel(NamedTuple):
 def activation_scale(largest: Float32[Array, "*S"]) -> Float32[Array, "*S"]:
     """The power of two that leaves `HEADROOM` above activations of this size; 1 for zeros.
 
-    With powers of two a scale that is stale by a factor of two changes no rounding.
+    With powers of two a scale that is stale by a factor of two changes no rounding. NaN where the
+    activations are not finite, which clipping must not hide.
     """
     _, exponent = jnp.frexp(largest * (HEADROOM / LARGEST))
-    return jnp.where(largest > 0, jnp.ldexp(jnp.float32(1.0), exponent), 1.0)
+    scale = jnp.where(largest > 0, jnp.ldexp(jnp.float32(1.0), exponent), 1.0)
+    return jnp.where(jnp.isfinite(largest), scale, jnp.nan)
 
 
 def quantize_kernel(kernel: Float32[Array, "3 3 I O"], per_channel: bool) -> Kernel:

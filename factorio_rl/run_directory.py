@@ -26,6 +26,9 @@ CONFIG_FILE = "config.yaml"
 IDENTITY_FILE = "identity.json"
 LOCK_FILE = "lock"
 
+STATE_VERSION = "2"
+"""Of what a checkpoint holds. Raised when parameters or `LoopState` get another structure."""
+
 
 class RunDirectoryError(UserError):
     """A run directory that belongs to another run."""
@@ -55,11 +58,22 @@ class RunDirectory:
             )
         return config
 
+    def require_state_version(self) -> None:
+        """Raises RunDirectoryError if this version cannot read the checkpoints."""
+        version = self._identity().get("state_version")
+        if version != STATE_VERSION:
+            raise RunDirectoryError(
+                f"the checkpoints of {self.path} are of another version of this program (state "
+                f"{version or 1}, this one reads {STATE_VERSION}); use the version that made them"
+            )
+
     def require_same_network(self, config: Config) -> None:
         """Raises RunDirectoryError if parameters of this run do not fit the config's network."""
+        saved = self.require_config()
+        self.require_state_version()
         differences = [
             line
-            for line in architecture_differences(self.require_config(), config)
+            for line in architecture_differences(saved, config)
             if line.startswith(("network.", "env.item_slots", "env.recipe_slots"))
         ]
         if differences:
@@ -93,6 +107,7 @@ class RunDirectory:
         self.check(config)
         saved = self.saved_config()
         if saved is not None:
+            self.require_state_version()
             self._refuse(self._identity_differences(identity))
         identity_text = json.dumps(identity, indent=1) + "\n"
         try:
@@ -155,15 +170,18 @@ class RunDirectory:
                 "give a new directory with --run-dir"
             )
 
-    def _identity_differences(self, identity: dict[str, str]) -> list[str]:
+    def _identity(self) -> dict[str, str]:
         file = self.path / IDENTITY_FILE
         try:
-            saved = dict(json.loads(file.read_text(encoding="utf-8")))
+            return dict(json.loads(file.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
             raise RunDirectoryError(
                 f"cannot read {file}, which says what tasks the run has: {error}; "
                 "restore it from a copy, or give another directory with --run-dir"
             ) from None
+
+    def _identity_differences(self, identity: dict[str, str]) -> list[str]:
+        saved = self._identity()
         return [
             f"{name}: {saved.get(name)} in the run directory, {value} now"
             for name, value in identity.items()
@@ -177,6 +195,7 @@ def task_identity(
     """What identifies the tasks of a run."""
     return {
         "package_version": __version__,
+        "state_version": STATE_VERSION,
         "rules_version": rules,
         "generator_version": generator,
         "heldout_sha256": heldout_sha256,

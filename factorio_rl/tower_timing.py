@@ -9,7 +9,6 @@ for each device, version, network and batch, beside the compiled programs.
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable
 from importlib.metadata import version
@@ -191,8 +190,8 @@ def _write(path: Path, content: dict[str, Any]) -> None:
     """Puts the file there whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            json.dump(content, file, indent=1)
-        os.replace(file.name, path)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        fresh.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        os.replace(fresh, path)
     except OSError:
         return

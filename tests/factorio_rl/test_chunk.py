@@ -17,7 +17,7 @@ import pytest
 
 from envs.actions import num_actions
 from envs.solved import Solved
-from factorio_rl import chunk
+from factorio_rl import chunk, precision
 from factorio_rl.chunk import ChunkRunner, make_keys
 from factorio_rl.config import Config
 from factorio_rl.curriculum import level_weights
@@ -27,6 +27,7 @@ from factorio_rl.loop_state import SCORE_LAG_CHUNKS, LoopState
 from factorio_rl.losses import LossFigures
 from factorio_rl.model import Params, Predict
 from factorio_rl.network import Network
+from factorio_rl.precision_switch import PrecisionState, start_precision
 from factorio_rl.replay import Replay, Rows
 from factorio_rl.scoring import ChunkScores, Scorer
 from factorio_rl.selfplay import ActorState, Chunk, ChunkStats, Ended, RunChunk
@@ -77,11 +78,11 @@ def cheap_update(config: Config, network: Network) -> Update:
         scales: jax.Array,
         key: jax.Array,
     ) -> tuple[LearnerState, UpdateFigures]:
-        del references, scales
+        del references
         step = replay.value.sum() * shares.demonstrations + jax.random.uniform(key)
         params = jax.tree.map(lambda leaf: leaf + step, state.params)
         losses = LossFigures(*jnp.ones(len(LossFigures._fields)))
-        figures = UpdateFigures(losses, step, jnp.isfinite(step))
+        figures = UpdateFigures(losses._replace(loss=scales.sum()), step, jnp.isfinite(step))
         return LearnerState(params, state.optimizer, state.updates + 1), figures
 
     return update
@@ -255,3 +256,73 @@ def test_keys_of_purposes_and_seeds_differ() -> None:
         bytes(jax.random.key_data(key)) for seed in (0, 1) for key in vars(make_keys(seed)).values()
     }
     assert len(numbers) == 10
+
+
+def cheap_play_in_fp8(config: Config, network: Network) -> RunChunk:
+    """As `cheap_play`, with stats that tell the sum of the scales in the frozen parameters."""
+    play = cheap_play(config, lambda *_: None)
+    del network
+
+    def run_chunk(
+        params: Params,
+        references: References,
+        level_weights: jax.Array,
+        actor: ActorState,
+        key: jax.Array,
+    ) -> tuple[ActorState, Chunk]:
+        block = params["fp8"]["ResidualBlock_0"]
+        scales = [block[name]["activation_scale"] for name in ("Conv_0", "Conv_1")]
+        actor, played = play(params, references, level_weights, actor, key)
+        return actor, played._replace(stats=played.stats._replace(root_value=sum(scales)))
+
+    return run_chunk
+
+
+def test_chunk_in_fp8_is_played_and_learnt_with_the_scales_of_its_parameters(
+    config: Config,
+    network: Network,
+    references: References,
+    scorer: SlowScorer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(chunk, "make_run_chunk", cheap_play)
+    monkeypatch.setattr(chunk, "make_update", cheap_update)
+    monkeypatch.setattr(precision, "make_fp8_run_chunk", cheap_play_in_fp8)
+    switch = config.actor.switch.model_copy(update={"gate": False})
+    actor = config.actor.model_copy(update={"switch": switch})
+    config = config.model_copy(update={"actor": actor})
+    runner = ChunkRunner(config, network, references, scorer, may_use_fp8=True)
+    calibration = precision.Precision(config, network, references, make_keys(0).precision)
+    state = runner.start()
+    runner.resume(state)
+    used = []
+    for number in range(2):
+        learner = config.learner
+        share = learner.demonstration_share_start
+        share += (learner.demonstration_share_end - share) * number / (config.train.num_chunks - 1)
+        shares = Shares(jnp.float32(share), jnp.float32(learner.incomplete_share))
+        expected = calibration.calibrated(
+            start_precision(2), state.learner.params, state.replay, shares, 2 * number
+        )
+        state, figures = runner.run(state)
+        assert figures.hand_over.precision == "fp8"
+        np.testing.assert_array_equal(state.precision.scales, expected.scales)
+        total = float(expected.scales.sum())
+        assert float(figures.search.root_value) == pytest.approx(total)
+        assert float(figures.updates.losses.loss) == pytest.approx(total)
+        used.append(total)
+    # The updates in between have changed all parameters.
+    assert used[0] != used[1]
+
+
+def test_runner_that_must_not_use_fp8_forgets_it_and_says_so(runner: ChunkRunner) -> None:
+    state = runner.start()
+    in_fp8 = PrecisionState(jnp.ones(2), np.asarray(True), np.asarray(3, np.int64))
+    runner.resume(state)
+    after, figures = runner.run(replace(state, precision=in_fp8))
+    assert figures.hand_over.precision == "bf16"
+    assert figures.hand_over.reason is not None
+    assert not after.precision.in_fp8
+    assert not after.precision.scales.any()
+    _, figures = runner.run(after)
+    assert figures.hand_over.reason is None

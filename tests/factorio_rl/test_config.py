@@ -61,6 +61,13 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
         {"learner": {"qat": True}, "actor": {"precision": "auto"}},
         "learner.qat: the learner would train for an FP8 actor, and actor.precision is auto",
     ),
+    (
+        {
+            "actor": {"precision": "fp8"},
+            "search": {"num_simulations": 1, "max_num_considered_actions": 1},
+        },
+        "search.max_num_considered_actions: the gate measures value errors by the spread",
+    ),
 ]
 
 

@@ -1,5 +1,9 @@
 """Handing parameters over in FP8: scales of the moment, frozen codes, and when nothing is done."""
 
+import re
+from collections import Counter
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,11 +13,14 @@ from envs.actions import num_actions
 from factorio_rl.config import Config
 from factorio_rl.config_sections import SwitchConfig
 from factorio_rl.demonstrations import References
+from factorio_rl.env_shape import env_shape
+from factorio_rl.fp8_network import frozen_variables
 from factorio_rl.learner import LearnerState, Shares
-from factorio_rl.network import Network
-from factorio_rl.precision import Precision
+from factorio_rl.network import Network, init_params
+from factorio_rl.precision import Precision, make_fp8_run_chunk
 from factorio_rl.precision_switch import PrecisionState, start_precision
 from factorio_rl.replay import Replay, empty_replay
+from factorio_rl.selfplay import start_actor
 
 SHARES = Shares(jnp.float32(0.5), jnp.float32(0.2))
 
@@ -58,6 +65,52 @@ def test_calibration_repeats_for_the_same_update(
 ) -> None:
     first, again = (calibrated(precision, learner, replay, 3).scales for _ in range(2))
     np.testing.assert_array_equal(first, again)
+
+
+def test_scales_are_measured_anew_whatever_they_were(
+    precision: Precision, learner: LearnerState, replay: Replay
+) -> None:
+    first = calibrated(precision, learner, replay)
+    params = jax.tree.map(lambda leaf: 16.0 * leaf, learner.params)
+    again = precision.calibrated(first, params, replay, SHARES, 0)
+    assert (np.asarray(again.scales) > np.asarray(first.scales)).all()
+
+
+def test_scales_are_measured_on_the_rows_of_the_replay(
+    precision: Precision, learner: LearnerState, replay: Replay
+) -> None:
+    """Boards full of belts excite the network more than any reference does."""
+    full = jnp.full_like(replay.entity, 2)
+    rows = replace(replay, entity=full, scored=jnp.ones_like(replay.scored))
+    nothing_else = Shares(jnp.float32(0.0), jnp.float32(0.0))
+    played = precision.calibrated(start_precision(2), learner.params, rows, nothing_else, 0)
+    empty = replace(rows, entity=jnp.zeros_like(full))
+    others = precision.calibrated(start_precision(2), learner.params, empty, nothing_else, 0)
+    assert not np.array_equal(played.scales, others.scales)
+
+
+def convolutions(
+    config: Config, network: Network, references: References, key: jax.Array
+) -> Counter:
+    """Operand types of the convolutions in the program of self-play."""
+    weights = jnp.ones((len(references.families), references.actions.shape[1] + 1))
+    actor = start_actor(config, references, weights, key)
+    params = init_params(network, env_shape(config), key)
+    frozen = frozen_variables(network, params, jnp.ones(2))
+    run_chunk = jax.jit(make_fp8_run_chunk(config, network))
+    text = run_chunk.lower(frozen, references, weights, actor, key).as_text()
+    return Counter(re.findall(r"stablehlo\.convolution.*: \(tensor<[\dx]*x(\w+)>", text))
+
+
+def test_root_is_in_fp8_only_when_asked_for(
+    config: Config, network: Network, references: References
+) -> None:
+    """Beside the two of the trunk: the stem; then stem and trunk of the root."""
+    key = jax.random.key(0)
+    assert convolutions(config, network, references, key) == {"f8E4M3FN": 2, "f32": 4}
+    search = config.search.model_copy(update={"root_precision": "fp8"})
+    in_fp8 = config.model_copy(update={"search": search})
+    assert convolutions(in_fp8, network, references, key) == {"f8E4M3FN": 2, "f32": 1}
 
 
 def test_nothing_is_frozen_before_it_is_due(precision: Precision, learner: LearnerState) -> None:

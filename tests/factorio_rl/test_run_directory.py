@@ -147,6 +147,23 @@ def test_run_without_its_record_of_tasks_is_refused(
         directory.open(config, IDENTITY)
 
 
+def test_checkpoints_of_another_version_are_refused_in_words(
+    directory: RunDirectory, config: Config
+) -> None:
+    directory.require_state_version()
+    file = directory.path / "identity.json"
+    old = {name: value for name, value in IDENTITY.items() if name != "state_version"}
+    file.write_text(json.dumps(old))
+    words = "of another version of this program \\(state 1, this one reads 2\\)"
+    for use in (
+        directory.require_state_version,
+        lambda: directory.open(config, IDENTITY),
+        lambda: directory.require_same_network(config),
+    ):
+        with pytest.raises(RunDirectoryError, match=words):
+            use()
+
+
 def test_a_directory_is_held_by_one_process_at_a_time(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "run")
     with directory.lock():

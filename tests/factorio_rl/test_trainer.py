@@ -12,6 +12,7 @@ from orbax.checkpoint import v1 as ocp
 from factorio_rl.cli import main, train_main
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
+from factorio_rl.evaluation import Evaluation, Evaluator
 from factorio_rl.metrics import is_time_field, read_metrics
 from factorio_rl.preemption import StopRequest
 from factorio_rl.trainer import NonFiniteError, train
@@ -242,10 +243,20 @@ def test_switch_is_reported_with_the_figures_behind_it(in_fp8: Path) -> None:
 
 
 def test_run_is_evaluated_in_fp8_with_the_scales_of_its_checkpoint(
-    in_fp8: Path, capsys: pytest.CaptureFixture[str]
+    in_fp8: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    evaluate, played = Evaluator.evaluate, []
+
+    def remember(evaluator: Evaluator, params: dict) -> Evaluation:
+        played.append(params)
+        return evaluate(evaluator, params)
+
+    monkeypatch.setattr(Evaluator, "evaluate", remember)
     command = ["evaluate", "--run-dir", str(in_fp8), "--precision", "fp8", "--json"]
-    assert main(command) == 0
+    assert main([*command, "--checkpoint", "newest"]) == 0
+    block = played[0]["fp8"]["ResidualBlock_0"]
+    scales = [block[name]["activation_scale"] for name in ("Conv_0", "Conv_1")]
+    np.testing.assert_array_equal(scales, _saved(in_fp8)["['precision']['scales']"])
     report = json.loads(capsys.readouterr().out)
     assert report["precision"] == "fp8"
     assert report["n"] == 4
@@ -267,3 +278,8 @@ def test_run_that_was_in_fp8_goes_on_in_bf16_when_told_so(in_fp8: Path, tmp_path
     last = [line for line in _lines(run_dir) if line["event"] == "train"][-1]
     assert (last["chunk"], last["actor_precision"]) == (7, "bf16")
     assert not _saved(run_dir)["['precision']['in_fp8']"]
+    switches = [line for line in _lines(run_dir) if line["event"] == "switch"]
+    assert [line["actor_precision"] for line in switches] == ["fp8", "bf16"]
+    # The scales of other parameters must not pass for those of the present ones.
+    evaluation = ["evaluate", "--run-dir", str(run_dir), "--checkpoint", "newest"]
+    assert main([*evaluation, "--precision", "fp8"]) == 2
