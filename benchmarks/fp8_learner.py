@@ -16,7 +16,7 @@ from envs.actions import num_actions
 from envs.heldout import load_heldout
 from factorio_rl.demonstrations import References, make_references
 from factorio_rl.env_shape import env_shape
-from factorio_rl.fp8_network import start_scales
+from factorio_rl.fp8_network import unit_scales
 from factorio_rl.learner import (
     LearnerState,
     Shares,
@@ -62,7 +62,7 @@ def learner_cell(network: str, batch: int) -> Cell:
         empty_replay(config.replay.capacity, env.height, env.width, actions),
         jax.device_put(make_references(solved, no_score, shape)),
         Shares(jnp.float32(0.85), jnp.float32(0.15)),
-        start_scales(net),
+        unit_scales(net),
     )
     plain, quantized = (partial(_run, make_update(each, net)) for each in (config, aware))
     return Cell(

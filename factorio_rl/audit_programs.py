@@ -18,7 +18,7 @@ from envs.solved import Solved
 from factorio_rl.config import Config
 from factorio_rl.demonstrations import References, make_references
 from factorio_rl.env_shape import env_shape
-from factorio_rl.fp8_network import frozen_variables, start_scales
+from factorio_rl.fp8_network import frozen_variables, unit_scales
 from factorio_rl.learner import Shares, make_update, start_learner
 from factorio_rl.network import make_network
 from factorio_rl.precision import make_fp8_run_chunk
@@ -56,7 +56,7 @@ def move_program(config: Config) -> Program:
 
     def start(references: References, weights: Array, key: Array) -> tuple[Any, Any]:
         params = start_learner(config, network, key).params
-        frozen = frozen_variables(network, params, start_scales(network))
+        frozen = frozen_variables(network, params, unit_scales(network))
         return frozen, start_actor(config, references, weights, key)
 
     key = _abstract_key()
@@ -73,7 +73,7 @@ def update_program(config: Config) -> Program:
     key = _abstract_key()
     learner = jax.eval_shape(lambda key: start_learner(config, network, key), key)
     replay = jax.eval_shape(lambda: empty_replay(capacity, env.height, env.width, actions))
-    scales = jax.eval_shape(lambda: start_scales(network))
+    scales = jax.eval_shape(lambda: unit_scales(network))
     shares = jax.eval_shape(lambda: Shares(jnp.float32(0.5), jnp.float32(0.0)))
     arguments = (learner, replay, _references(config), shares, scales, key)
     return Program(make_update(config, network), arguments)

@@ -90,8 +90,8 @@ def calibrate(network: Network, params: Params, observation: Observation) -> Sca
     return activation_scale(jnp.stack(largest))
 
 
-def start_scales(network: Network) -> Scales:
-    """Scales before the first calibration."""
+def unit_scales(network: Network) -> Scales:
+    """Scales of 1, where only the shape or the time of a program matters."""
     return jnp.ones(len(_names(network)), jnp.float32)
 
 

@@ -69,11 +69,9 @@ class RunDirectory:
 
     def require_same_network(self, config: Config) -> None:
         """Raises RunDirectoryError if parameters of this run do not fit the config's network."""
-        saved = self.require_config()
-        self.require_state_version()
         differences = [
             line
-            for line in architecture_differences(saved, config)
+            for line in architecture_differences(self.require_config(), config)
             if line.startswith(("network.", "env.item_slots", "env.recipe_slots"))
         ]
         if differences:
@@ -82,6 +80,7 @@ class RunDirectory:
                 + "\n  ".join(differences)
                 + "\nset them as there, or start without --init-from"
             )
+        self.require_state_version()
 
     def check(self, config: Config) -> None:
         """Raises RunDirectoryError if the directory cannot take a run with this config."""

@@ -60,11 +60,15 @@ def main(arguments: list[str]) -> None:
 
     weights = jnp.ones((len(references.families), references.actions.shape[1] + 1))
     key = jax.random.key(0)
-    learner = start_learner(config, network, key)
-    actor = start_actor(config, references, weights, key)
     env = config.env
     actions = num_actions(env.height, env.width)
-    replay = empty_replay(config.replay.capacity, env.height, env.width, actions)
+    learner, actor, replay = jax.eval_shape(
+        lambda: (
+            start_learner(config, network, key),
+            start_actor(config, references, weights, key),
+            empty_replay(config.replay.capacity, env.height, env.width, actions),
+        )
+    )
     run_chunk = make_run_chunk(config, make_predict(network, env.growth_rule))
     share = jnp.float32(0.5)
     scales = jnp.ones(2 * config.network.blocks)

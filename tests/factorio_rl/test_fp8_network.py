@@ -17,8 +17,8 @@ from factorio_rl.fp8_network import (
     calibrate,
     fp8_network,
     frozen_variables,
-    start_scales,
     training_variables,
+    unit_scales,
 )
 from factorio_rl.network import (
     Network,
@@ -179,8 +179,8 @@ def test_scales_belong_to_the_convolutions_in_the_order_in_which_they_run(case: 
     for make in (training_variables, frozen_variables):
         made = make(case.network, case.params, scales)["fp8"]
         assert [float(made[i][j]["activation_scale"]) for i, j in names] == list(scales)
-    assert start_scales(case.network).shape == case.scales.shape == (2 * BLOCKS,)
-    assert (start_scales(case.network) == 1).all()
+    assert unit_scales(case.network).shape == case.scales.shape == (2 * BLOCKS,)
+    assert (unit_scales(case.network) == 1).all()
 
 
 def test_gradients_reach_every_parameter_and_are_close_to_unquantised(case: Case) -> None:

@@ -27,8 +27,8 @@ from factorio_rl.env_shape import env_shape
 from factorio_rl.fp8_network import (
     fp8_network,
     frozen_variables,
-    start_scales,
     training_variables,
+    unit_scales,
 )
 from factorio_rl.network import Network, evaluate, init_params
 from factorio_rl.quantize import E4M3
@@ -55,7 +55,7 @@ def given() -> Arguments:
     shape = env_shape(config)
     network = Network(32, BLOCKS, 11, jnp.dtype("bfloat16"))
     params = jax.eval_shape(lambda: init_params(network, shape, jax.random.key(0)))
-    scales = jax.eval_shape(lambda: start_scales(network))
+    scales = jax.eval_shape(lambda: unit_scales(network))
     frozen = jax.eval_shape(
         lambda params, scales: frozen_variables(network, params, scales), params, scales
     )

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 from envs.actions import num_actions
+from factorio_rl import precision as precision_module
 from factorio_rl.config import Config
 from factorio_rl.config_sections import SwitchConfig
 from factorio_rl.demonstrations import References
 from factorio_rl.env_shape import env_shape
 from factorio_rl.fp8_network import frozen_variables
 from factorio_rl.learner import LearnerState, Shares
-from factorio_rl.network import Network, init_params
+from factorio_rl.network import Network, Params, init_params
 from factorio_rl.precision import Precision, make_fp8_run_chunk
-from factorio_rl.precision_switch import PrecisionState, start_precision
+from factorio_rl.precision_switch import Agreement, PrecisionState, start_precision
 from factorio_rl.replay import Replay, empty_replay
 from factorio_rl.selfplay import start_actor
 
@@ -138,15 +139,32 @@ def test_frozen_parameters_are_codes_of_those_handed_over(
 
 
 def test_gate_that_fails_keeps_the_parameters_out_of_fp8_and_tells_the_figures(
-    config: Config, network: Network, references: References, learner: LearnerState, replay: Replay
+    config: Config,
+    network: Network,
+    references: References,
+    learner: LearnerState,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    strict = SwitchConfig(max_target_divergence=1e-12, passes=1, probe_positions=4)
-    gated = Precision(with_switch(config, strict), network, references, jax.random.key(0))
-    handed = gated.hand_over(calibrated(gated, learner, replay), learner.params, 0)
+    compared = []
+
+    class FixedProbe:
+        def __init__(self, *_: object) -> None: ...
+
+        def compare(self, params: Params, frozen: Params) -> Agreement:
+            compared.append((params, frozen))
+            return Agreement(0.99, 0.01, 0.03)
+
+    monkeypatch.setattr(precision_module, "Probe", FixedProbe)
+    switch = SwitchConfig(passes=1)
+    gated = Precision(with_switch(config, switch), network, references, jax.random.key(0))
+    state = replace(start_precision(2), scales=jnp.ones(2))
+    handed = gated.hand_over(state, learner.params, 0)
     assert handed.frozen is None
-    assert handed.figures().keys() == {
-        "gate_policy_agreement",
-        "gate_value_error",
-        "gate_target_divergence",
+    assert handed.figures() == {
+        "gate_policy_agreement": 0.99,
+        "gate_value_error": 0.01,
+        "gate_target_divergence": 0.03,
     }
-    assert handed.figures()["gate_target_divergence"] > 1e-12
+    [(params, frozen)] = compared
+    assert params is learner.params
+    assert frozen["fp8"]["ResidualBlock_0"]["Conv_0"]["codes"].dtype == jnp.float8_e4m3fn

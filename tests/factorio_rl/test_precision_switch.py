@@ -114,6 +114,9 @@ def test_goes_back_when_a_later_setting_asks_for_more_steps() -> None:
 
 
 def test_a_run_that_must_not_use_fp8_forgets_that_it_did() -> None:
-    state = own_arithmetic(in_fp8())
-    assert not state.in_fp8
-    assert state.passes == 0
+    handed = own_arithmetic(in_fp8())
+    assert handed.precision == "bf16"
+    assert handed.reason == "the settings of this start do not let it use FP8"
+    assert handed.state.passes == 0
+    assert not handed.state.scales.any()
+    assert own_arithmetic(handed.state).reason is None
