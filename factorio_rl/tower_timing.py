@@ -60,14 +60,14 @@ class TowerTimes(NamedTuple):
 
 def time_towers(network: Network, shape: EnvShape, batch: int) -> TowerTimes:
     """Times both arithmetics in turns: medians, on random parameters and features."""
-    from factorio_rl.fp8_network import fp8_network, frozen_variables
+    from factorio_rl.fp8_network import fp8_network, frozen_variables, unit_scales
 
     params_key, features_key = jax.random.split(jax.random.key(0))
     params = random_params(network, shape, params_key)
     size = (batch, shape.height, shape.width, network.channels)
     features = jax.random.normal(features_key, size).astype(network.dtype)
-    scales = jnp.ones(2 * network.blocks)
-    frozen = jax.jit(frozen_variables, static_argnums=0)(network, params, scales)
+    freeze = jax.jit(frozen_variables, static_argnums=0)
+    frozen = freeze(network, params, unit_scales(network))
     # The waits between the iterations of a loop are small beside many evaluations on a GPU.
     count = 16 if jax.default_backend() == "gpu" else 2
     runs = [

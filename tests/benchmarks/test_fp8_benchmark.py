@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax.errors import JaxRuntimeError
 
-from benchmarks import fp8, results
+from benchmarks import fp8
 from benchmarks.fp8_cell import Cell, CellName, Variant, measure, relative_error
 from benchmarks.fp8_convolution import exact_convolution
 from benchmarks.fp8_learner import learner_cell
@@ -19,14 +19,6 @@ from benchmarks.taking_turns import Pace
 ONCE = Pace(repeats=1, budget_s=0.0)
 OF_DESIGN = {"what", "network", "precision", "qat", "batch", "simulations", "ms"}
 OF_DESIGN |= {"relative_error", "compile_s"}
-
-
-@pytest.fixture
-def results_in(monkeypatch, tmp_path):
-    monkeypatch.setattr(results, "RESULTS", tmp_path)
-    enabled = jax.config.jax_enable_compilation_cache
-    yield tmp_path
-    jax.config.update("jax_enable_compilation_cache", enabled)
 
 
 @pytest.fixture

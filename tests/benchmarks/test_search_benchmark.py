@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from benchmarks import results, search
+from benchmarks import search
 from benchmarks.search_cell import NETWORK, NETWORK_AND_ENVIRONMENT, Cell, deepest, measure
 from benchmarks.search_linear import linear_cell
 from benchmarks.search_rows import DIGITS, growth_of, make_row, table_of
@@ -119,14 +119,6 @@ def test_growth_compares_the_cost_of_a_simulation_with_the_least_budget():
     assert lines == (
         "lean, network none, peaked, B=8: a simulation at N=64 costs 2.50 times that at N=16"
     )
-
-
-@pytest.fixture
-def results_in(monkeypatch, tmp_path):
-    monkeypatch.setattr(results, "RESULTS", tmp_path)
-    enabled = jax.config.jax_enable_compilation_cache
-    yield tmp_path
-    jax.config.update("jax_enable_compilation_cache", enabled)
 
 
 ONE_SMALL_CELL = ["--only", "tree", "--trees", "lean", "--sizes", "2x3"]
