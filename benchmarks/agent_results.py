@@ -21,8 +21,9 @@ from envs.types import stack_tasks, task_arrays
 from factorio_rl import runtime
 from factorio_rl.checkpoint import CheckpointStore
 from factorio_rl.config import Config
+from factorio_rl.config_file import fixed_settings
 from factorio_rl.env_shape import env_shape
-from factorio_rl.evaluation import make_play
+from factorio_rl.evaluation import GreedyPlay
 from factorio_rl.learner import start_learner
 from factorio_rl.loop_state import start_counters
 from factorio_rl.model import make_predict
@@ -104,10 +105,9 @@ def play_run(path: Path, tasks: Sequence[Solved]) -> Played:
     runtime.enable_compilation_cache(config.run.compilation_cache)
     network = make_network(config.network)
     start = start_learner(config, network, jax.random.key(config.run.seed))
-    store = CheckpointStore(directory.checkpoints)
+    store = CheckpointStore(directory.checkpoints, fixed_settings(config))
     like = {"learner": start, "counters": start_counters()}
     trained = store.load(store.best_step(), like)["learner"].params
-    store.close()
     return Played(
         _play(config, trained, tasks, use_search=True),
         _play(config, trained, tasks, use_search=False),
@@ -123,7 +123,7 @@ def _play(
     shape = env_shape(config)
     arrays = jax.device_put(stack_tasks([task_arrays(task.spec, shape) for task in tasks]))
     predict = make_predict(make_network(config.network), config.env.growth_rule)
-    play = jax.jit(make_play(config, predict, use_search=use_search))
+    play = GreedyPlay(config, predict, use_search=use_search)
     scorer = Scorer([task.spec for task in tasks], runtime.num_threads())
     jax.block_until_ready(play(params, arrays))
     start = time.perf_counter()

@@ -10,14 +10,17 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from envs.atomic_file import write_atomically
+from envs.blueprint.text import shown
 from envs.errors import UserError
+from envs.one_line import one_line
+from envs.pool_checks import check_task
 from envs.pool_records import (
     Names,
     RecordShape,
@@ -27,6 +30,7 @@ from envs.pool_records import (
     unpack_variants,
 )
 from envs.solved import Difficulty, Solved, Variant
+from envs.text_file import open_regular
 from envs.verifier import RULES_VERSION
 
 if TYPE_CHECKING:
@@ -75,8 +79,19 @@ class PoolFile:
         return len(self._records)
 
     def __getitem__(self, index: int) -> Solved:
-        """Task number `index`. Raises IndexError."""
-        return unpack(self._records[index], self._shape, self._names)
+        """Task number `index`. Raises IndexError, and PoolFileError where there is no such task."""
+        record = self._records[index]
+        try:
+            solved = unpack(record, self._shape, self._names)
+            check_task(solved, unpack_difficulty(record), unpack_variants(record))
+        except (ValueError, LookupError, ZeroDivisionError) as error:
+            is_said = isinstance(error, ValueError)
+            reason = one_line(str(error), 200) if is_said else "a name or number is missing"
+            raise PoolFileError(
+                f"task {index} of {self.path} cannot be one ({reason}), though the hash of the "
+                f"file is right: another program wrote it; {_ADVICE}"
+            ) from None
+        return solved
 
     def variants(self, index: int) -> list[Variant]:
         """Incomplete layouts of a task: (kept placements, verified score) of each."""
@@ -124,7 +139,14 @@ def write_pool(
     data = records.view(np.uint8)
     manifest["sha256"] = _sha256(manifest, [data])
     line = json.dumps(manifest).encode()
-    _write(path, [line, b" " * (-(len(line) + 1) % ALIGNMENT), b"\n", data])
+    padding = b" " * (-(len(line) + 1) % ALIGNMENT)
+    try:
+        write_atomically(path, [line, padding, b"\n", data.data])
+    except OSError as error:
+        raise PoolFileError(
+            f"cannot write pool file {path}: {error.strerror}; give a path in a folder that can "
+            "be written and has room"
+        ) from None
     return manifest
 
 
@@ -134,7 +156,7 @@ def open_pool(path: Path) -> PoolFile:
     Raises PoolFileError where the file is missing, no pool, of another version, cut off or changed.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             manifest = _read_manifest(path, file.readline(MAX_MANIFEST_BYTES))
             offset = file.tell()
             found_bytes = os.fstat(file.fileno()).st_size - offset
@@ -150,20 +172,18 @@ def open_pool(path: Path) -> PoolFile:
     if found != manifest["sha256"]:
         raise PoolFileError(
             f"{path} was changed: its SHA-256 is {found}, its first line says "
-            f"{manifest['sha256']}; copy or build it again"
+            f"{shown(manifest['sha256'])}; copy or build it again"
         )
     try:
         shape = RecordShape(**manifest["shape"])
         names = Names(**{key: tuple(value) for key, value in manifest["names"].items()})
         records = np.memmap(path, shape.dtype, "r", offset, (manifest["count"],))
-        pool = PoolFile(path, manifest, records, shape, names)
-        pool[0]
-    except (ValueError, KeyError, TypeError, IndexError, ZeroDivisionError, OverflowError):
+    except (ValueError, TypeError, AttributeError, OverflowError):
         raise PoolFileError(
             f"the first line of {path} does not describe its tasks, though its hash is right: "
             f"another program wrote it; {_ADVICE}"
         ) from None
-    return pool
+    return PoolFile(path, manifest, records, shape, names)
 
 
 def is_pool_file(path: Path) -> bool:
@@ -187,12 +207,13 @@ def _read_manifest(path: Path, line: bytes) -> dict[str, Any]:
     for field, known in (("format_version", FORMAT_VERSION), ("rules_version", RULES_VERSION)):
         if manifest.get(field) != known:
             raise PoolFileError(
-                f"pool file {path} has {field} {manifest.get(field)!r}, this program reads "
+                f"pool file {path} has {field} {shown(manifest.get(field))}, this program reads "
                 f"{known!r}; build it again: python -m factorio_rl tasks build"
             )
     counts = [manifest.get(field) for field in ("count", "record_bytes")]
     are_counts = all(type(count) is int and 0 < count < MAX_COUNT for count in counts)
-    if not are_counts or not {"sha256", "shape", "names", "seed"} <= manifest.keys():
+    are_numbers = all(type(manifest.get(field)) is int for field in ("seed", "generator_version"))
+    if not are_counts or not are_numbers or not {"sha256", "shape", "names"} <= manifest.keys():
         raise PoolFileError(f"the first line of {path} is damaged; copy or build it again")
     return manifest
 
@@ -204,20 +225,3 @@ def _sha256(manifest: Mapping[str, Any], records: Iterable[Any]) -> str:
     for chunk in records:
         digest.update(chunk)
     return digest.hexdigest()
-
-
-def _write(path: Path, parts: Iterable[Any]) -> None:
-    """Writes a file by way of a neighbour that is renamed."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with fresh.open("wb") as file:
-            for part in parts:
-                file.write(part)
-        os.replace(fresh, path)
-    except OSError as error:
-        with suppress(OSError):
-            fresh.unlink()
-        raise PoolFileError(
-            f"cannot write pool file {path}: {error.strerror}; give a path in a folder that can "
-            "be written and has room"
-        ) from None

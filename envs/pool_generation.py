@@ -8,11 +8,14 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 
+from envs.errors import UserError
 from envs.generate import (
     GenerationError,
     GeneratorSettings,
@@ -34,6 +37,13 @@ TASKS_PER_JOB = 64
 TRAINING_SURPLUS, HELDOUT_SURPLUS = 1.3, 4.0
 """Candidates made per missing task: 70 % are for training on average, 25 % held out."""
 
+STOP_GRACE_S = 0.2
+"""Wait for a signal that went to all processes and reached a worker first."""
+
+
+class WorkerError(UserError):
+    """A process that makes tasks died, or could not be started."""
+
 
 def generate_pool(
     settings: GeneratorSettings,
@@ -46,15 +56,21 @@ def generate_pool(
 ) -> list[Solved]:
     """`count` tasks, families in turn; `on_progress` hears how many there are and may raise.
 
-    Raises GenerationError where tasks cannot be made or hardly any lies on the wanted side.
+    Raises:
+        GenerationError: tasks cannot be made, or hardly any lies on the wanted side.
+        WorkerError: a worker died or could not be started.
     """
     num_families = len(settings.families)
     wanted = [len(range(family, count, num_families)) for family in range(num_families)]
     accepted: list[list[Solved]] = [[] for _ in wanted]
     candidates = [0] * num_families
     seen: set[str] = set()
+
+    def tell() -> None:
+        on_progress(sum(map(len, accepted)))
+
     surplus = HELDOUT_SURPLUS if held_out else TRAINING_SURPLUS
-    with _mapper(workers) as run:
+    with _mapper(workers, tell) as run:
         while any(len(found) < want for found, want in zip(accepted, wanted, strict=True)):
             jobs = []
             for family, (found, want) in enumerate(zip(accepted, wanted, strict=True)):
@@ -73,7 +89,7 @@ def generate_pool(
                     if geometry not in seen and len(of_family) < wanted[job[2]]:
                         seen.add(geometry)
                         of_family.append(solved)
-                on_progress(sum(map(len, accepted)))
+                tell()
     return [accepted[number % num_families][number // num_families] for number in range(count)]
 
 
@@ -86,14 +102,14 @@ def all_incomplete_variants(
 ) -> list[list[Variant]]:
     """`count` incomplete variants of every task (`envs.generate`); task i draws from seed + i.
 
-    `on_progress` hears of how many tasks there are some, and may raise.
+    `on_progress` hears of how many tasks there are some, and may raise. Raises WorkerError.
     """
     jobs = [
         (pool[first : first + TASKS_PER_JOB], seed + first, count)
         for first in range(0, len(pool), TASKS_PER_JOB)
     ]
     variants: list[list[Variant]] = []
-    with _mapper(workers) as run:
+    with _mapper(workers, lambda: on_progress(len(variants))) as run:
         for made in run(_variants, jobs):
             variants += made
             on_progress(len(variants))
@@ -117,8 +133,11 @@ def _accepted(job: tuple[GeneratorSettings, int, int, int, bool]) -> list[tuple[
 
 
 @contextmanager
-def _mapper(workers: int) -> Iterator[Callable]:
-    """An ordered `map` over processes, or in this one for a single worker."""
+def _mapper(workers: int, tell: Callable[[], None]) -> Iterator[Callable]:
+    """An ordered `map` over processes, or in this one for a single worker.
+
+    Where a worker died, `tell` may raise first: who asked this process to stop may have asked all.
+    """
     if workers <= 1:
         yield map
         return
@@ -127,6 +146,13 @@ def _mapper(workers: int) -> Iterator[Callable]:
     with ProcessPoolExecutor(workers, context, initializer=_end_with_parent) as pool:
         try:
             yield partial(_map_undisturbed, pool)
+        except BrokenProcessPool:
+            time.sleep(STOP_GRACE_S)
+            tell()
+            raise WorkerError(
+                f"one of the {workers} processes that make tasks died: killed, perhaps for lack of "
+                "memory. Free memory or ask for fewer tasks, and start again"
+            ) from None
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -149,6 +175,11 @@ def _map_undisturbed(pool: ProcessPoolExecutor, work: Callable, jobs: Sequence) 
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return pool.map(work, jobs)
+    except OSError as error:
+        raise WorkerError(
+            f"cannot start a process that makes tasks: {error.strerror}. Raise the limit on "
+            "processes (ulimit -u) or free memory, and start again"
+        ) from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -15,6 +15,9 @@ from envs.actions import NUM_KINDS, NUM_ROTATIONS, decode, encode
 from envs.solved import Difficulty, Solved, Variant, difficulty
 from envs.task_spec import Port, TaskSpec
 
+MAX_NAME = 100
+"""Longest name, characters, as in a task file."""
+
 _NO_NAME = 255
 """Index of an empty lane, an absent port's item, an absent recipe."""
 
@@ -24,11 +27,19 @@ _SINK_FLAG = NUM_ROTATIONS
 
 @dataclass(frozen=True)
 class Names:
-    """Names that records index: items of ports, recipes, families."""
+    """Names that records index: items of ports, recipes, families.
+
+    Raises ValueError for what is no name.
+    """
 
     items: tuple[str, ...]
     recipes: tuple[str, ...]
     families: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name in (*self.items, *self.recipes, *self.families):
+            if not isinstance(name, str) or len(name) > MAX_NAME or not name.isprintable():
+                raise ValueError("a name of a pool is no printable text of moderate length")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from envs.blueprint.text import shown
 from envs.errors import UserError
 from envs.task_fields import Faults, Fields, read_placements, read_spec
 from envs.task_spec import Placement, TaskSpec
+from envs.text_file import UnreadableError, read_text
 from envs.yaml_text import parse_yaml
 
 MAX_BYTES = 4 << 20
@@ -99,20 +100,9 @@ def _entry(number: str, obj: object) -> TaskEntry:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise TaskFileError(
-            path, [f"cannot be read ({error.strerror}); give a YAML file"]
-        ) from None
-    if len(data) > MAX_BYTES:
-        raise TaskFileError(path, [f"has more than {MAX_BYTES:,} bytes; split it"])
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TaskFileError(
-            path, [f"is not UTF-8 text ({error.reason}); save it as such"]
-        ) from None
+        return read_text(path, MAX_BYTES, "a YAML file")
+    except UnreadableError as error:
+        raise TaskFileError(path, [str(error)]) from None
 
 
 def _parse(path: Path, text: str) -> Any:

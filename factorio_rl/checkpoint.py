@@ -1,12 +1,16 @@
-"""Checkpoints of a run directory: named pytrees saved together by Orbax (v1 API).
+"""Checkpoints of a run directory: named pytrees, saved by Orbax (v1 API) with a manifest of ours.
 
-In: a step number, pytrees, and what was measured of them. Out: the same pytrees, bit for bit.
-This is the only file that knows Orbax: its v1 API is young and renames things.
+In: pytrees and what they are. Out: the same pytrees, bit for bit, or an error that says what is
+wrong with them. A checkpoint is written beside its place and moved there when it is whole. This
+is the only file that knows Orbax: its v1 API is young and renames things.
 """
 
-import logging
+import os
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,51 +18,54 @@ import jax
 from orbax.checkpoint import v1 as ocp
 
 from envs.errors import UserError
-
-SCORE = "score"
+from factorio_rl.checkpoint_check import CheckpointError, require_fit
+from factorio_rl.checkpoint_manifest import (
+    Manifest,
+    digest,
+    read_manifest,
+    set_score,
+    write_manifest,
+)
+from factorio_rl.retention import Entry, best, kept_steps
 
 PRINTED_CHARACTERS = 300
 
+_STEP = re.compile(r"\d{1,18}")
+_WRITING, _DELETING = ".writing", ".deleting"
+_CORRUPT = "corrupt-"
 
-class CheckpointError(UserError):
-    """A checkpoint that is asked for cannot be loaded."""
 
-    exit_code = 4
+class SaveError(UserError):
+    """A checkpoint could not be written; those before it are as they were."""
+
+    def __init__(self, doing: str, cause: BaseException) -> None:
+        super().__init__(f"{doing}: {_reason(cause)}")
+        text = str(self)
+        # Orbax wraps the system's error in words.
+        self.is_disk_full = "No space left" in text or "quota exceeded" in text
+
+
+class OtherRunError(UserError):
+    """A checkpoint of other settings or tasks than those of the run."""
 
 
 class CheckpointStore:
-    """The `checkpoints` folder of a run: the newest few, and the best by score, are kept.
+    """The `checkpoints` folder of a run.
 
-    Without `keep` it is only read: another process may be training there, so nothing is created,
-    and what looks unfinished is left alone.
-
-    Raises:
-        CheckpointError: there is nothing to read.
+    Reading creates and removes nothing, since another process may be training there.
     """
 
-    def __init__(self, directory: Path, keep: int | None = None) -> None:
-        if keep is None and not directory.is_dir():
-            raise CheckpointError(f"no checkpoint in {directory}; train there first")
-        policies: Any = ocp.training.preservation_policies
+    def __init__(self, directory: Path, fingerprint: Mapping[str, Any]) -> None:
+        """`fingerprint`: settings and tasks that every checkpoint must have been made with."""
         self.directory = directory.absolute()
-        self._checkpointer = ocp.training.Checkpointer(
-            str(self.directory),
-            preservation_policy=policies.AnyPreservationPolicy(
-                [
-                    policies.LatestN(keep),
-                    policies.BestN(
-                        get_metric_fn=lambda metrics: metrics[SCORE],
-                        n=1,
-                        keep_checkpoints_without_metrics=False,
-                    ),
-                ]
-            ),
-            cleanup_tmp_directories=keep is not None,
-        )
+        self._fingerprint = fingerprint
 
     def steps(self) -> list[int]:
-        """Steps with a checkpoint, newest first."""
-        return sorted((entry.step for entry in self._checkpointer.checkpoints), reverse=True)
+        """Steps with a checkpoint, damaged ones too, newest first."""
+        if not self.directory.is_dir():
+            return []
+        names = [path.name for path in self.directory.iterdir()]
+        return sorted((int(name) for name in names if _STEP.fullmatch(name)), reverse=True)
 
     def best_step(self) -> int:
         """The step with the highest score; the newest if none was scored.
@@ -66,10 +73,8 @@ class CheckpointStore:
         Raises:
             CheckpointError: there is no checkpoint.
         """
-        scored = [entry for entry in self._checkpointer.checkpoints if entry.metrics]
-        if scored:
-            return max(scored, key=lambda entry: (_score(entry), entry.step)).step
-        return self.newest_step()
+        champion = best(self._entries())
+        return self.newest_step() if champion is None else champion.step
 
     def newest_step(self) -> int:
         """The newest step. Raises CheckpointError if there is none."""
@@ -78,40 +83,51 @@ class CheckpointStore:
             raise CheckpointError(f"no checkpoint in {self.directory}; train there first")
         return steps[0]
 
-    def save(self, step: int, parts: Mapping[str, Any], score: float | None) -> None:
-        """Saves the pytrees, with the evaluation score of their parameters if there is one.
-
-        A step that exists was saved from the same state; it is saved again only for its score.
-        """
-        exists = step in self.steps()
-        if exists and score is None:
-            return
-        metrics: Any = None if score is None else {SCORE: score}
-        self._checkpointer.save_checkpointables(
-            step, dict(parts), force=True, overwrite=exists, metrics=metrics
-        )
+    def manifest(self, step: int) -> Manifest:
+        """What a checkpoint says of itself. Raises CheckpointError if it cannot be trusted."""
+        folder = self.directory / str(step)
+        if not folder.is_dir():
+            raise CheckpointError(f"there is no checkpoint {folder}")
+        try:
+            return read_manifest(folder)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise CheckpointError(f"cannot load checkpoint {folder}: manifest: {reason}") from None
 
     def load(self, step: int, like: Mapping[str, Any]) -> dict[str, Any]:
         """The pytrees of a step, in the shape of `like`; names left out of it are not read.
 
         Raises:
             CheckpointError: it is damaged, or does not have the shape.
+            OtherRunError: it belongs to other settings or tasks.
         """
+        manifest, folder = self.manifest(step), self.directory / str(step)
+        self._require_own(manifest, folder)
+        require_fit(folder, like)
         abstract = {name: jax.tree.map(_abstract, tree) for name, tree in like.items()}
         try:
-            return self._checkpointer.load_checkpointables(step, abstract)
+            parts = ocp.load_checkpointables(folder, abstract)
         except Exception as error:
             # Orbax raises many types for damaged data, with the reason at the end of the chain.
-            path = self.directory / str(step)
-            raise CheckpointError(f"cannot load checkpoint {path}: {_reason(error)}") from error
+            raise CheckpointError(f"cannot load checkpoint {folder}: {_reason(error)}") from error
+        for name in like:
+            if digest(parts[name]) != manifest.digests.get(name):
+                raise CheckpointError(
+                    f"cannot load checkpoint {folder}: the numbers of its part {name} are not "
+                    "those that were saved (their digest differs)"
+                )
+        return parts
 
-    def load_newest(self, like: Mapping[str, Any]) -> tuple[int, dict[str, Any]] | None:
-        """The newest checkpoint that loads, with its step; None in a folder without any.
+    def load_newest(
+        self, like: Mapping[str, Any], tell: Callable[[str], None]
+    ) -> tuple[Manifest, dict[str, Any]] | None:
+        """The newest checkpoint that loads; None in a folder that never had any.
 
-        Newer ones that do not load are set aside, so that the run can save these steps again.
+        Newer ones that do not load are renamed to `corrupt-<step>` and told.
 
         Raises:
-            CheckpointError: there are checkpoints, and none loads.
+            CheckpointError: there are or were checkpoints, and none loads.
+            OtherRunError: the newest intact one belongs to other settings or tasks.
         """
         failures: dict[int, str] = {}
         for step in self.steps():
@@ -119,33 +135,128 @@ class CheckpointStore:
                 parts = self.load(step, like)
             except CheckpointError as error:
                 failures[step] = str(error)
-                logging.getLogger(__name__).warning(failures[step])
                 continue
-            self._set_aside(list(failures))
-            return step, parts
-        if failures:
+            for damaged, reason in failures.items():
+                tell(f"warning: {reason}; it is kept as {self._set_aside(damaged)}")
+            return self.manifest(step), parts
+        lost = [*failures.values(), *(f"{path}: set aside before" for path in self._corrupt())]
+        if lost:
             raise CheckpointError(
                 "no checkpoint could be loaded; tried\n  "
-                + "\n  ".join(failures.values())
+                + "\n  ".join(lost)
                 + "\nrestore one from a copy, or start in another run directory"
             )
         return None
 
-    def close(self) -> None:
-        """Waits for what is being written."""
-        self._checkpointer.close()
+    def save(self, manifest: Manifest, parts: Mapping[str, Any]) -> None:
+        """Saves pytrees under `manifest.step`, whole or not at all; digests are filled in.
 
-    def _set_aside(self, damaged: Sequence[int]) -> None:
-        for step in damaged:
-            target = self.directory / f"damaged-{step}"
-            shutil.rmtree(target, ignore_errors=True)
-            (self.directory / str(step)).rename(target)
-        if damaged:
-            self._checkpointer.reload()
+        A step that exists was saved from the same state and is left as it is.
+
+        Raises:
+            SaveError: it cannot be written.
+        """
+        folder = self.directory / str(manifest.step)
+        if folder.exists():
+            return
+        unfinished = folder.with_name(folder.name + _WRITING)
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            _remove(unfinished)
+            ocp.save_checkpointables(unfinished, dict(parts))
+            digests = {name: digest(tree) for name, tree in parts.items()}
+            write_manifest(unfinished, replace(manifest, digests=digests))
+            _sync(unfinished)
+            unfinished.rename(folder)
+            _sync_path(self.directory)
+        except Exception as error:
+            self.remove_leftovers()
+            raise SaveError(f"cannot write checkpoint {folder}", error) from error
+
+    def set_score(self, step: int, score: float) -> None:
+        """Notes the evaluation score of a saved step. Raises SaveError."""
+        folder = self.directory / str(step)
+        try:
+            set_score(folder, score)
+        except (OSError, ValueError) as error:
+            raise SaveError(f"cannot write the score of {folder}", error) from error
+
+    def keep_only(self, newest: int, every_chunks: int | None) -> list[int]:
+        """Removes intact checkpoints that nothing keeps; the steps that went."""
+        entries = self._entries()
+        kept = kept_steps(entries, newest, every_chunks)
+        gone = [entry.step for entry in entries if entry.step not in kept]
+        for step in gone:
+            # Renamed first: a kill in between must not leave half a checkpoint in its place.
+            leaving = self.directory / f"{step}{_DELETING}"
+            with suppress(OSError):
+                (self.directory / str(step)).rename(leaving)
+                _remove(leaving)
+        return gone
+
+    def remove_leftovers(self) -> None:
+        """Removes what an earlier process did not finish to write or to delete."""
+        if not self.directory.is_dir():
+            return
+        for path in self.directory.iterdir():
+            if _STEP.match(path.name) and (_WRITING in path.name or _DELETING in path.name):
+                _remove(path)
+
+    def _entries(self) -> list[Entry]:
+        """Those whose manifest can be read."""
+        entries = []
+        for step in self.steps():
+            with suppress(CheckpointError):
+                manifest = self.manifest(step)
+                entries.append(Entry(step, manifest.chunk, manifest.score))
+        return entries
+
+    def _require_own(self, manifest: Manifest, folder: Path) -> None:
+        known = manifest.fingerprint
+        differences = [
+            f"{name}: {known[name]} in the checkpoint, {value} now"
+            for name, value in self._fingerprint.items()
+            if name in known and known[name] != value
+        ]
+        if differences:
+            raise OtherRunError(
+                f"{folder} belongs to a run with other settings:\n  "
+                + "\n  ".join(differences)
+                + "\nset them as there, or give another run directory"
+            )
+
+    def _corrupt(self) -> Iterable[Path]:
+        return sorted(self.directory.glob(f"{_CORRUPT}*")) if self.directory.is_dir() else ()
+
+    def _set_aside(self, step: int) -> Path:
+        target = self.directory / f"{_CORRUPT}{step}"
+        _remove(target)
+        (self.directory / str(step)).rename(target)
+        return target
 
 
-def _score(entry: Any) -> float:
-    return entry.metrics[SCORE]
+def _remove(path: Path) -> None:
+    """Removes a folder or whatever else has its name, if there is one."""
+    if path.is_symlink() or path.is_file():
+        path.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _sync(folder: Path) -> None:
+    """Waits until all files of a folder are on the disk, so that a power cut finds them whole."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            _sync_path(Path(place, name))
+        _sync_path(Path(place))
+
+
+def _sync_path(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _abstract(leaf: Any) -> Any:

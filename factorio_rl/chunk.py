@@ -9,7 +9,7 @@ import time
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -17,13 +17,23 @@ import numpy as np
 from jaxtyping import Array
 
 from envs.actions import num_actions
+from envs.types import State
 from factorio_rl import curriculum
 from factorio_rl.config import Config
 from factorio_rl.demonstrations import References, family_longest
-from factorio_rl.learner import LearnerState, Shares, UpdateFigures, make_update, start_learner
+from factorio_rl.device_errors import CALIBRATION, SELF_PLAY, UPDATE, Work, explained
+from factorio_rl.learner import (
+    LearnerState,
+    Shares,
+    UpdateFigures,
+    make_batch,
+    make_update,
+    start_learner,
+)
 from factorio_rl.loop_state import SCORE_LAG_CHUNKS, Counters, LoopState, start_counters
-from factorio_rl.model import make_predict
+from factorio_rl.model import gather_tasks, make_predict
 from factorio_rl.network import Network, Params, trunk_convolution_names
+from factorio_rl.non_finite_case import SearchCase, UpdateCase
 from factorio_rl.precision_switch import (
     HandOver,
     PrecisionState,
@@ -39,8 +49,11 @@ from factorio_rl.selfplay import (
     Ended,
     RunChunk,
     make_run_chunk,
+    search_key,
     start_actor,
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,9 @@ class ChunkRunner:
             self._precision = Precision(config, network, references, self._keys.precision)
             self._act_in_fp8 = _jit_act(make_fp8_run_chunk(config, network))
         self._update = jax.jit(make_update(config, network), donate_argnums=0)
-        self._mean = jax.jit(_mean_figures)
+        self._mean = jax.jit(mean_figures)
+        self._shares_of_update: Shares | None = None
+        self._played_with: Params | None = None
 
     def start(self) -> LoopState:
         """The state before any update."""
@@ -139,7 +154,9 @@ class ChunkRunner:
         finished = self._config.learner.incomplete_share
         shares = Shares(jnp.float32(1.0 - finished), jnp.float32(finished))
         precision = self._calibrated(state, shares)
-        learner, figures = self._updates(state.learner, state.replay, shares, precision.scales)
+        learner, figures = self._wait(
+            UPDATE, self._updates(state.learner, state.replay, shares, precision.scales)
+        )
         return replace(state, learner=learner, precision=precision), figures
 
     def run(self, state: LoopState) -> tuple[LoopState, ChunkFigures]:
@@ -151,34 +168,94 @@ class ChunkRunner:
         chunk = int(state.counters.chunk)
         shares = self._shares(chunk)
         hand_over = self._hand_over(state, shares)
-        act, params = self._act, state.learner.params
-        if hand_over.frozen is not None:
-            act, params = self._act_in_fp8, hand_over.frozen
-        actor, replay, ended, stats = act(
-            params,
-            self._references,
-            self._level_weights(tallies),
-            state.actor,
-            state.replay,
-            scores,
-            jax.random.fold_in(self._keys.chunk, chunk),
-        )
+        actor, replay, ended, stats = self._play(state, hand_over, tallies, scores)
         scored_rows = num_scored(replay)
         scales = hand_over.state.scales
         learner, updates = self._updates(state.learner, replay, shares, scales)
-        ended = jax.device_get(ended)
+        ended = jax.device_get(self._wait(SELF_PLAY, ended))
         self._futures.append(self._scorer.submit(ended))
         act_s = time.monotonic() - began_s
+        self._wait(UPDATE, updates)
         after = LoopState(
             learner=learner,
             actor=actor,
             replay=replay,
             curriculum=tallies,
             pending=(*state.pending[1:], ended),
-            counters=self._count(state.counters, due, outcomes),
+            counters=self._count(state.counters, due, outcomes, ended),
             precision=hand_over.state,
         )
         return after, ChunkFigures(updates, stats, scored_rows, hand_over, act_s)
+
+    def _play(
+        self,
+        state: LoopState,
+        hand_over: HandOver,
+        tallies: curriculum.Curriculum,
+        scores: Scores,
+    ) -> tuple[ActorState, Replay, Ended, ChunkStats]:
+        """Starts the moves of a chunk, after the scores that are due are in the replay."""
+        act, params = self._act, state.learner.params
+        # The updates overwrite the parameters, and `last_search` may be asked for.
+        limit = self._config.actor.max_non_finite_chunks
+        is_last_chance = state.counters.non_finite_chunks >= limit
+        self._played_with = jax.tree.map(jnp.copy, params) if is_last_chance else None
+        if hand_over.frozen is not None:
+            act, params = self._act_in_fp8, hand_over.frozen
+        with explained(SELF_PLAY, self._config):
+            return act(
+                params,
+                self._references,
+                self._level_weights(tallies),
+                state.actor,
+                state.replay,
+                scores,
+                jax.random.fold_in(self._keys.chunk, int(state.counters.chunk)),
+            )
+
+    def _wait(self, work: Work, values: T) -> T:
+        """Waits for what is computed in the background.
+
+        Where that fails, reading a value would wait for ever (CPU, jax 0.10.2); this raises.
+        """
+        with explained(work, self._config):
+            return jax.block_until_ready(values)
+
+    def last_update(self, state: LoopState) -> UpdateCase:
+        """What the last update was computed from, in a state that this runner returned.
+
+        It was skipped: so parameters, optimizer and replay are still as they were before it.
+        """
+        assert self._shares_of_update is not None
+        key = jax.random.fold_in(self._keys.update, int(state.learner.updates) - 1)
+        batch = jax.jit(partial(make_batch, self._config))(
+            state.replay, self._references, self._shares_of_update, key
+        )
+        learner = state.learner
+        return UpdateCase(learner.params, learner.optimizer, batch, state.precision.scales)
+
+    def last_search(self, state: LoopState) -> SearchCase:
+        """The first move of the last chunk with a search that was not finite.
+
+        For a state that this runner returned, with more such chunks in a row than the settings
+        allow. Such a search ended its episode, so what it began from is among what ended.
+        """
+        assert self._played_with is not None
+        ended = state.pending[-1]
+        move = int(np.argmax(ended.non_finite.any(axis=1)))
+        of_move: Ended = jax.device_put(jax.tree.map(lambda leaf: leaf[move], ended))
+        finished = of_move.board.finished & ~of_move.non_finite
+        tasks = gather_tasks(self._references.tasks, of_move.task_index)
+        states = State(tasks, replace(of_move.board, finished=finished))
+        chunk_key = jax.random.fold_in(self._keys.chunk, int(state.counters.chunk) - 1)
+        return SearchCase(
+            params=self._played_with,
+            scales=state.precision.scales,
+            in_fp8=state.precision.in_fp8,
+            states=states,
+            non_finite=of_move.non_finite,
+            key=jax.random.key_data(search_key(chunk_key, move)),
+        )
 
     def _calibrated(self, state: LoopState, shares: Shares) -> PrecisionState:
         """The precision state, with scales for the present parameters where they are used.
@@ -191,31 +268,34 @@ class ChunkRunner:
         if self._precision is None or not uses_scales:
             return replace(state.precision, scales=jnp.zeros_like(state.precision.scales))
         updates = int(state.learner.updates)
-        return self._precision.calibrated(
-            state.precision, state.learner.params, state.replay, shares, updates
-        )
+        with explained(CALIBRATION, self._config):
+            return self._precision.calibrated(
+                state.precision, state.learner.params, state.replay, shares, updates
+            )
 
     def _hand_over(self, state: LoopState, shares: Shares) -> HandOver:
         """The arithmetic of the next chunk, and the parameters in it if it is FP8."""
         if self._precision is None:
             return own_arithmetic(state.precision)
         calibrated = self._calibrated(state, shares)
-        return self._precision.hand_over(
-            calibrated, state.learner.params, int(state.counters.env_steps)
-        )
+        env_steps = int(state.counters.env_steps)
+        with explained(CALIBRATION, self._config):
+            return self._precision.hand_over(calibrated, state.learner.params, env_steps)
 
     def _updates(
         self, learner: LearnerState, replay: Replay, shares: Shares, scales: Array
     ) -> tuple[LearnerState, UpdateFigures]:
+        self._shares_of_update = shares
         first = int(learner.updates)
         figures = []
-        for number in range(first, first + self._config.learner.updates_per_chunk):
-            key = jax.random.fold_in(self._keys.update, number)
-            learner, of_update = self._update(
-                learner, replay, self._references, shares, scales, key
-            )
-            figures.append(of_update)
-        return learner, self._mean(figures)
+        with explained(UPDATE, self._config):
+            for number in range(first, first + self._config.learner.updates_per_chunk):
+                key = jax.random.fold_in(self._keys.update, number)
+                learner, of_update = self._update(
+                    learner, replay, self._references, shares, scales, key
+                )
+                figures.append(of_update)
+            return learner, self._mean(figures)
 
     def _level_weights(self, tallies: curriculum.Curriculum) -> Array:
         """Of a chunk that follows these tallies, which hold only scores that were due before it."""
@@ -231,13 +311,20 @@ class ChunkRunner:
         share = first_share + (last_share - first_share) * min(chunk / last, 1.0)
         return Shares(jnp.float32(share), jnp.float32(learner.incomplete_share))
 
-    def _count(self, counters: Counters, due: Ended, outcomes: ChunkScores) -> Counters:
+    def _count(
+        self, counters: Counters, due: Ended, outcomes: ChunkScores, ended: Ended
+    ) -> Counters:
         actor = self._config.actor
+        non_finite = ended.non_finite.sum()
+        in_a_row = counters.non_finite_chunks + 1 if non_finite else np.zeros((), np.int64)
         return Counters(
             chunk=np.asarray(counters.chunk + 1),
             env_steps=np.asarray(counters.env_steps + actor.num_envs * actor.chunk_moves),
             episodes=np.asarray(counters.episodes + due.ended.sum()),
             inexact=np.asarray(counters.inexact + outcomes.inexact),
+            failed=np.asarray(counters.failed + outcomes.failed),
+            non_finite_moves=np.asarray(counters.non_finite_moves + non_finite),
+            non_finite_chunks=np.asarray(in_a_row),
         )
 
 
@@ -260,9 +347,14 @@ def _act(
     return actor, replay, chunk.ended, chunk.stats
 
 
-def _mean_figures(figures: list[UpdateFigures]) -> UpdateFigures:
-    means = jax.tree.map(lambda *values: jnp.stack(values).mean(), *figures)
-    return means._replace(finite=jnp.stack([of_update.finite for of_update in figures]).all())
+def mean_figures(figures: list[UpdateFigures]) -> UpdateFigures:
+    """Means over the updates that are finite, NaN where none is; `finite` where all are."""
+    finite = jnp.stack([of_update.finite for of_update in figures])
+
+    def mean(*values: Array) -> Array:
+        return jnp.where(finite, jnp.stack(values), 0.0).sum() / finite.sum()
+
+    return jax.tree.map(mean, *figures)._replace(finite=finite.all())
 
 
 def _nothing_ended(config: Config, actor: ActorState) -> Ended:
@@ -272,5 +364,6 @@ def _nothing_ended(config: Config, actor: ActorState) -> Ended:
         return np.zeros((config.actor.chunk_moves, *leaf.shape), leaf.dtype)
 
     numbers = actor.episode
-    after_a_move = Ended(actor.board.finished, numbers, actor.board, numbers, numbers, numbers)
+    flags = actor.board.finished
+    after_a_move = Ended(flags, numbers, actor.board, numbers, numbers, numbers, flags)
     return jax.tree.map(zeros, after_a_move)

@@ -20,18 +20,23 @@ from factorio_rl import (
     audit_command,
     export_command,
     render_command,
+    reproduce_command,
     tasks_command,
     verify_command,
 )
+from factorio_rl.safe_output import safe_output
 
 
 def train_main(arguments: Sequence[str]) -> int:
-    """Runs train.py's arguments; the exit code."""
-    return _guarded(lambda: _train(arguments))
+    """Runs train.py's arguments; the exit code, whatever becomes of the output."""
+    _prepare_streams()
+    with safe_output():
+        return _guarded(lambda: _train(arguments))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the arguments of `python -m factorio_rl`; the exit code."""
+    _prepare_streams()
     return _guarded(lambda: _run_command(arguments))
 
 
@@ -47,10 +52,6 @@ def _run_command(arguments: Sequence[str]) -> int:
 
 def _guarded(run: Callable[[], int]) -> int:
     """Turns the errors that a user can cause into one message and an exit code."""
-    _open_closed_streams()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
     try:
         code = run()
         sys.stdout.flush()
@@ -71,18 +72,24 @@ def _guarded(run: Callable[[], int]) -> int:
         return 130
 
 
-def _open_closed_streams() -> None:
-    """Puts the null device in place of standard streams that the caller has closed."""
+def _prepare_streams() -> None:
+    """Puts the null device in place of streams that the caller has closed; shows all letters."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _train(arguments: Sequence[str]) -> int:
     from factorio_rl.preemption import StoppedError, StopRequest
+    from factorio_rl.runtime import compute_deterministically
     from factorio_rl.train_args import parse_train_args
 
     options = parse_train_args(arguments)
+    if options.config.run.deterministic:
+        compute_deterministically(os.environ)
     print(f"training in {options.run_dir}; loading and compiling", flush=True)
     with StopRequest() as stop:
         from factorio_rl.trainer import train
@@ -126,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m factorio_rl",
         description="Score agents; verify, export and draw layouts; make, show and check tasks; "
-        "audit FP8.\n"
+        "audit FP8; reproduce numbers that were not finite.\n"
         "Training: train.py --help",
         formatter_class=argparse.RawTextHelpFormatter,
     )
@@ -146,7 +153,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     evaluate.add_argument("--json", action="store_true", help="print the report as JSON")
 
-    for command in (verify_command, export_command, render_command, tasks_command, audit_command):
+    for command in (
+        verify_command,
+        export_command,
+        render_command,
+        tasks_command,
+        audit_command,
+        reproduce_command,
+    ):
         command.add_parser(commands)
     return parser
 

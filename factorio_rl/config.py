@@ -4,6 +4,7 @@ In: mappings, as read by `config_file`. Out: a checked, frozen `Config` that eve
 Bounds of a single field stand in `config_sections`. No jax.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -69,6 +70,7 @@ def broken_rules(config: Config) -> Iterator[BrokenRule]:
     yield from _broken_search_rules(config)
     yield from _broken_learner_rules(config)
     yield from _broken_precision_rules(config)
+    yield from _broken_train_rules(config)
 
 
 def _broken_size_rules(config: Config) -> Iterator[BrokenRule]:
@@ -103,7 +105,7 @@ def _broken_size_rules(config: Config) -> Iterator[BrokenRule]:
 def _broken_task_rules(config: Config) -> Iterator[BrokenRule]:
     env = config.env
     names = config.tasks.families
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         yield BrokenRule("tasks.families", (), f"named more than once: {', '.join(twice)}")
     for name in dict.fromkeys(names):
@@ -200,4 +202,15 @@ def _broken_precision_rules(config: Config) -> Iterator[BrokenRule]:
             ("actor.precision",),
             f"the learner would train for an FP8 actor, and actor.precision is {precision}; "
             "set it to fp8, or qat to false",
+        )
+
+
+def _broken_train_rules(config: Config) -> Iterator[BrokenRule]:
+    every, kept = config.train.checkpoint_every_chunks, config.train.keep_every_chunks
+    if kept is not None and kept % every:
+        yield BrokenRule(
+            "train.keep_every_chunks",
+            ("train.checkpoint_every_chunks",),
+            f"{kept} is no multiple of train.checkpoint_every_chunks, {every}: not every one of "
+            "these chunks has a checkpoint",
         )

@@ -6,10 +6,15 @@ Out: words for messages. Works on any nesting of the sections in `Config`. No ja
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
+from envs.one_line import one_line
 from factorio_rl.config import Config
 from factorio_rl.config_sections import Section
+
+MAX_SHOWN = 60
+"""Longest name that a message repeats, characters."""
 
 _TYPE_WORDS = {
     "integer": "a whole number",
@@ -42,12 +47,12 @@ SETTINGS = tuple(path for path in _PATHS if path not in SECTIONS)
 """The paths of all settings, sections left out."""
 
 
-def option_problem(path: str) -> str | None:
-    """Why a path cannot be set on the command line, or None if it can."""
+def option_problem(path: str) -> str:
+    """Why a path that is none of SETTINGS cannot be set on the command line."""
     if path and path in SECTIONS:
         inside = next(setting for setting in SETTINGS if setting.startswith(f"{path}."))
         return f"{path}: a section of settings; name one of them, such as --{inside}=VALUE"
-    return None if path in SETTINGS else f"{path}: unknown option; {nearest_path(path)}"
+    return f"{one_line(path, MAX_SHOWN)}: unknown option; {nearest_path(path)}"
 
 
 def nearest_path(path: str) -> str:
@@ -66,13 +71,18 @@ def nearest_path(path: str) -> str:
 
 def allowed(location: Sequence[str | int]) -> str:
     """What the setting, section or element of a list at a location accepts, in words."""
-    schema = Config.model_json_schema()
+    schema = _schema()
     definitions = schema["$defs"]
     for part in location:
         schema = schema["items"] if isinstance(part, int) else schema["properties"][part]
         if "$ref" in schema:
             schema = definitions[schema["$ref"].rpartition("/")[2]]
     return _in_words(schema)
+
+
+@cache
+def _schema() -> Mapping[str, Any]:
+    return Config.model_json_schema()
 
 
 def ancestry(path: str) -> set[str]:
@@ -87,6 +97,9 @@ def _in_words(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return f"one of {', '.join(map(str, schema['enum']))}"
     if schema["type"] == "array":
-        return f"a list with at least one entry, each {_in_words(schema['items'])}"
+        sizes = f"{schema['minItems']} to {schema['maxItems']}"
+        return f"a list of {sizes} entries, each {_in_words(schema['items'])}"
+    if "maxLength" in schema:
+        return f"text of {schema['minLength']} to {schema['maxLength']} characters"
     bounds = [f"{word} {schema[key]}" for key, word in _BOUND_WORDS.items() if key in schema]
     return " ".join([_TYPE_WORDS[schema["type"]], " and ".join(bounds)]).rstrip()

@@ -7,6 +7,7 @@ prints. `config` joins the sections; rules between fields are there. No jax.
 from typing import Annotated, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,6 +20,16 @@ from pydantic_core import PydanticCustomError
 from envs.families import FAMILIES
 from envs.suggestion import nearest
 from envs.task_checks import MAX_SIDE, MIN_SIDE
+from factorio_rl.home_folder import expanded
+
+LARGEST_COUNT = 2**31 - 1
+"""The device counts in 32 bits."""
+
+LARGEST_NUMBER = 1e30
+"""The device computes in float32, which ends at 3e38."""
+
+MAX_FAMILIES = 100
+"""Longest list of families; each is named once."""
 
 
 def _listed(value: object) -> object:
@@ -31,13 +42,32 @@ def _known_family(name: object) -> object:
     return name
 
 
-Count = Annotated[int, Field(ge=0)]
-PositiveCount = Annotated[int, Field(ge=1)]
-Weight = Annotated[float, Field(ge=0)]
-PositiveFloat = Annotated[float, Field(gt=0)]
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must be printable characters")
+    return text
+
+
+def _path_text(text: str) -> str:
+    expanded(_printable(text))
+    return text
+
+
+def _project_name(text: str) -> str:
+    if set(text) & set("/\\#?%:"):
+        raise ValueError("Weights & Biases takes no / \\ # ? % : in the name of a project")
+    return text
+
+
+Count = Annotated[int, Field(ge=0, le=LARGEST_COUNT)]
+PositiveCount = Annotated[int, Field(ge=1, le=LARGEST_COUNT)]
+Weight = Annotated[float, Field(ge=0, le=LARGEST_NUMBER)]
+PositiveFloat = Annotated[float, Field(gt=0, le=LARGEST_NUMBER)]
 Share = Annotated[float, Field(ge=0, le=1)]
 GridSide = Annotated[int, Field(ge=MIN_SIDE, le=MAX_SIDE)]
 FamilyName = Annotated[str, BeforeValidator(_known_family)]
+Name = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_printable)]
+PathText = Annotated[str, Field(min_length=1, max_length=1024), AfterValidator(_path_text)]
 
 
 class Section(BaseModel):
@@ -57,10 +87,14 @@ class Section(BaseModel):
 class RunConfig(Section):
     """What belongs to the run as a whole."""
 
-    seed: Annotated[Count, Field(lt=2**32)] = 0
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     """Root of all random keys."""
 
-    compilation_cache: str | None = "~/.cache/factorio-rl/xla"
+    deterministic: bool = False
+    """Whether a GPU computes the same bits at every start, for an exact resume; some slower. A CPU
+    always does."""
+
+    compilation_cache: PathText | None = "~/.cache/factorio-rl/xla"
     """Folder of the persistent XLA compilation cache; null turns it off."""
 
 
@@ -92,21 +126,23 @@ class EnvConfig(Section):
 class TasksConfig(Section):
     """The tasks that are trained on and evaluated. Fixed for a run directory, except `pool`."""
 
-    families: Annotated[tuple[FamilyName, ...], Field(min_length=1), BeforeValidator(_listed)] = (
-        "gear",
-    )
+    families: Annotated[
+        tuple[FamilyName, ...],
+        Field(min_length=1, max_length=MAX_FAMILIES),
+        BeforeValidator(_listed),
+    ] = ("gear",)
     """Families of tasks, in equal numbers."""
 
     num_tasks: Annotated[PositiveCount, Field(le=1_000_000)] = 4096
     """Training tasks: made for the run, or read from `pool`."""
 
-    pool: Annotated[str, Field(min_length=1)] | None = None
+    pool: PathText | None = None
     """Pool file that training tasks are read from (`tasks build`); null makes them on the fly."""
 
     max_blocked: Count = 6
     """Most blocked cells of a task."""
 
-    heldout: Annotated[str, Field(min_length=1)] = "heldout-v1"
+    heldout: Name = "heldout-v1"
     """Name of the frozen held-out set."""
 
 
@@ -150,7 +186,7 @@ class SearchConfig(Section):
     use_mixed_value: bool = True
     """Whether unvisited actions get the mixed value instead of the raw value."""
 
-    epsilon: Annotated[float, Field(ge=1e-30)] = 1e-8
+    epsilon: Annotated[float, Field(ge=1e-30, le=LARGEST_NUMBER)] = 1e-8
     """Least spread of Q-values that rescaling stretches to 1; about the error of the values."""
 
     root_precision: Literal["bf16", "fp8"] = "bf16"
@@ -167,7 +203,7 @@ class SwitchConfig(Section):
     The gate compares both arithmetics on fixed positions before every chunk.
     """
 
-    after_env_steps: Count = 0
+    after_env_steps: Annotated[int, Field(ge=0, le=2**53)] = 0
     """Environment steps before which the actor stays in bf16."""
 
     gate: bool = True
@@ -226,6 +262,9 @@ class ActorConfig(Section):
     subset_share: Share = 0.2
     """Share of the other starts and demonstrations from random subsets, not prefixes."""
 
+    max_non_finite_chunks: PositiveCount = 3
+    """Chunks in a row with a search that is not finite; one more ends the run."""
+
 
 class ReplayConfig(Section):
     """Replay buffer."""
@@ -257,6 +296,9 @@ class LearnerConfig(Section):
 
     max_grad_norm: PositiveFloat = 1.0
     """Global gradient norm that larger gradients are clipped to."""
+
+    max_skipped_updates: PositiveCount = 20
+    """Updates in a row that may be skipped since something is not finite; one more ends the run."""
 
     qat: bool = False
     """Quantisation-aware training: whether the learner evaluates the network in the actor's FP8."""
@@ -292,6 +334,12 @@ class TrainConfig(Section):
     keep_checkpoints: PositiveCount = 2
     """Newest checkpoints kept; the best one is kept besides."""
 
+    keep_every_chunks: PositiveCount | None = None
+    """Checkpoints at multiples of so many chunks are kept for good; null keeps none of them."""
+
+    max_failed_saves: PositiveCount = 3
+    """Checkpoints in a row that may fail to be written, as on a full disk, before the run ends."""
+
 
 class EvalConfig(Section):
     """Greedy evaluation on the held-out set."""
@@ -318,8 +366,8 @@ class LoggingConfig(Section):
     wandb: Literal["auto", "online", "offline", "disabled"] = "auto"
     """Weights & Biases; auto is online when a key is configured and offline otherwise."""
 
-    wandb_project: Annotated[str, Field(min_length=1)] = "factorio-rl"
+    wandb_project: Annotated[Name, AfterValidator(_project_name)] = "factorio-rl"
     """Project of Weights & Biases."""
 
-    wandb_entity: str | None = None
+    wandb_entity: Name | None = None
     """Entity of Weights & Biases; null is the key's own."""

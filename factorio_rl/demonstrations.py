@@ -232,12 +232,16 @@ def _alike(
     count = wanted.sum(axis=-1, keepdims=True)
     share = wanted / jnp.maximum(count, 1)
 
-    def spread(actions: Array, share: Array, finishes: Array) -> Array:
-        policy = jnp.zeros(num_actions(height, width)).at[actions].add(share)
-        return policy.at[finish_action(height, width)].add(finishes)
+    total, finish = num_actions(height, width), finish_action(height, width)
+    # Past the end, and so dropped, each at a place of its own: the order of writes does not matter.
+    nowhere = total + jnp.arange(wanted.shape[1])
+    places = jnp.where(wanted, references.actions[index], nowhere)
 
-    finishes = (count[:, 0] == 0).astype(jnp.float32)
-    return jax.vmap(spread)(references.actions[index], share, finishes)
+    def spread(places: Array, share: Array) -> Array:
+        return jnp.zeros(total).at[places].set(share, mode="drop", unique_indices=True)
+
+    finishes = (count == 0) & (jnp.arange(total) == finish)
+    return jnp.where(finishes, 1.0, jax.vmap(spread)(places, share))
 
 
 def _boards(references: References, index: Int[Array, "B"], kept: Bool[Array, "B L"]) -> Board:
@@ -245,11 +249,12 @@ def _boards(references: References, index: Int[Array, "B"], kept: Bool[Array, "B
     height, width = references.tasks.blocked.shape[1:]
     kind_cell, rotation = jnp.divmod(references.actions[index], NUM_ROTATIONS)
     kind, cell = jnp.divmod(kind_cell, height * width)
-    cell = jnp.where(kept, cell, height * width)
+    cell = jnp.where(kept, cell, height * width + jnp.arange(kept.shape[1]))
 
     def put(cells: Array, codes: Array) -> Array:
         empty = jnp.zeros(height * width, jnp.uint8)
-        return empty.at[cells].set(codes.astype(jnp.uint8), mode="drop").reshape(height, width)
+        filled = empty.at[cells].set(codes.astype(jnp.uint8), mode="drop", unique_indices=True)
+        return filled.reshape(height, width)
 
     return Board(
         entity=jax.vmap(put)(cell, kind + 1),

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from types import TracebackType
+from typing import TextIO, cast
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -23,6 +24,7 @@ from rich.progress import (
 from rich.text import Text
 
 from factorio_rl.metrics import Fields, plain
+from factorio_rl.safe_output import SafeOutput
 
 RATE_WINDOW_UPDATES = 10
 """Updates over which a rate is averaged."""
@@ -62,12 +64,18 @@ class _TwoLineProgress(Progress):
 
 
 class Display:
-    """Shows one run; a context manager. Without a terminal nothing but lines is printed."""
+    """Shows one run; a context manager. Without a terminal nothing but lines is printed.
+
+    A closed, broken or full output is ignored, by `console` too. Of a clock that stands still or
+    goes backwards no rate and no negative time comes.
+    """
 
     def __init__(
         self, console: Console | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.console = console or Console(file=sys.stdout)
+        # Also for the thread of the live bar, and for what rich does about a broken pipe: exit.
+        self.console.file = cast(TextIO, SafeOutput(cast(TextIO, self.console.file)))
         self._clock = clock
         self._history: deque[tuple[float, dict[str, float]]] = deque(maxlen=RATE_WINDOW_UPDATES + 1)
         self._latest: dict[str, float] = {}
@@ -132,14 +140,11 @@ class Display:
             self.message(self._line(event, fields))
 
     def message(self, text: str) -> None:
-        """Prints one text above the bar. A closed or broken output is ignored."""
-        try:
-            if self._progress is not None:
-                self.console.print(text, markup=False, highlight=False, soft_wrap=True)
-            else:
-                print(text, file=self.console.file, flush=True)
-        except (OSError, ValueError):
-            return
+        """Prints one text above the bar."""
+        if self._progress is not None:
+            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(text, file=self.console.file, flush=True)
 
     def _figures(self) -> list[str]:
         """Rates over the last updates and the newest loss and score, in words."""
@@ -178,5 +183,5 @@ def compact(value: object) -> str:
 
 def clock_text(seconds: float) -> str:
     """Hours, minutes and seconds as 1:02:03."""
-    minutes, rest = divmod(int(seconds), 60)
+    minutes, rest = divmod(max(0, int(seconds)), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

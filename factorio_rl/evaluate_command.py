@@ -16,6 +16,8 @@ from envs.heldout import load_heldout
 from factorio_rl import runtime
 from factorio_rl.checkpoint import CheckpointStore
 from factorio_rl.config import Config
+from factorio_rl.config_file import fixed_settings
+from factorio_rl.device_errors import STARTING, explained
 from factorio_rl.env_shape import env_shape
 from factorio_rl.evaluation import Evaluator, require_fit
 from factorio_rl.evaluation_files import print_report, write_layouts, write_report
@@ -59,17 +61,17 @@ def evaluate(
 
         played = fp8_network(network)
     predict = make_predict(played, config.env.growth_rule)
-    store = CheckpointStore(directory.checkpoints)
+    store = CheckpointStore(directory.checkpoints, fixed_settings(config))
     step = store.newest_step() if newest else store.best_step()
     tasks = heldout.tasks if task_set else heldout.tasks[: config.eval.num_tasks]
     evaluator = Evaluator(config, predict, heldout.name, tasks, runtime.num_threads())
-    learner = start_learner(config, network, jax.random.key(0))
+    with explained(STARTING, config):
+        learner = jax.block_until_ready(start_learner(config, network, jax.random.key(0)))
     like = {"learner": learner, "counters": start_counters()}
     if in_fp8:
         like["precision"] = start_precision(len(trunk_convolution_names(config.network.blocks)))
     parts = store.load(step, like)
     params, counters = parts["learner"].params, parts["counters"]
-    store.close()
     if in_fp8:
         from factorio_rl.fp8_network import frozen_variables
 

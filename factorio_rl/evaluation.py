@@ -5,7 +5,7 @@ noise and one attempt per task; the raw policy (no search) plays the same tasks 
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +30,13 @@ from envs.types import (
     task_arrays,
 )
 from factorio_rl.config import Config
+from factorio_rl.device_errors import EVALUATION, explained
 from factorio_rl.env_shape import env_shape
 from factorio_rl.model import Predict, plan
 from factorio_rl.network import Params
 from factorio_rl.scoring import Outcome, Scorer
 from factorio_rl.selfplay import search_settings
+from factorio_rl.verifier_failures import FailureLog
 
 BOOTSTRAP_RESAMPLES = 10_000
 
@@ -58,36 +60,45 @@ class Evaluator:
         task_set: str,
         tasks: Sequence[Solved],
         threads: int,
+        failures: FailureLog | None = None,
     ) -> None:
-        """`task_set` names the set in the report.
+        """`task_set` names the set in the report; `failures` hears of layouts without a rate.
 
         Raises:
             ValueError: a task does not fit the environment's shape.
         """
         self.task_set = task_set
-        self._num_simulations = config.eval.num_simulations
+        self._config = config
         self.specs = [entry.spec for entry in tasks]
         shape = env_shape(config)
         stacked = stack_tasks([task_arrays(spec, shape) for spec in self.specs])
         self._tasks: Task = jax.device_put(stacked)
-        self._scorer = Scorer(self.specs, threads)
-        self._search = jax.jit(make_play(config, predict, use_search=True))
-        self._policy = jax.jit(make_play(config, predict, use_search=False))
+        self._scorer = Scorer(self.specs, threads, failures)
+        self._search = GreedyPlay(config, predict, use_search=True)
+        self._policy = GreedyPlay(config, predict, use_search=False)
 
-    def evaluate(self, params: Params) -> Evaluation:
-        """The report of greedy search, with the raw policy's figures in it."""
-        outcomes, layouts = self._play(self._search, params)
-        raw, _ = self._play(self._policy, params)
+    def evaluate(
+        self, params: Params, before_each_move: Callable[[], None] = lambda: None
+    ) -> Evaluation:
+        """The report of greedy search, with the raw policy's figures in it.
+
+        `before_each_move` may raise to end it.
+        """
+        with explained(EVALUATION, self._config):
+            outcomes, layouts = self._play(self._search, params, before_each_move)
+            raw, _ = self._play(self._policy, params, before_each_move)
         report = make_report(self.task_set, self.specs, outcomes, raw)
-        report["num_simulations"] = self._num_simulations
+        report["num_simulations"] = self._config.eval.num_simulations
         return Evaluation(report, outcomes, layouts)
 
     def close(self) -> None:
         """Ends the verifier's threads."""
         self._scorer.close()
 
-    def _play(self, play, params: Params) -> tuple[list[Outcome], list[list[Placement]]]:
-        board = jax.device_get(play(params, self._tasks))
+    def _play(
+        self, play: "GreedyPlay", params: Params, before_each_move: Callable[[], None]
+    ) -> tuple[list[Outcome], list[list[Placement]]]:
+        board = jax.device_get(play(params, self._tasks, before_each_move))
         boards = list(zip(board.entity, board.rotation, strict=True))
         return self._scorer.score_boards(boards), [board_placements(*cells) for cells in boards]
 
@@ -107,8 +118,31 @@ def require_fit(heldout: HeldoutSet, shape: EnvShape) -> None:
             ) from None
 
 
-def make_play(config: Config, predict: Predict, *, use_search: bool):
-    """The function (params, tasks) -> finished boards, from empty, greedy."""
+class GreedyPlay:
+    """Plays tasks from empty to the end without noise, by search or by the policy alone.
+
+    The moves are called one by one, so that whoever waits can end it between two.
+    """
+
+    def __init__(self, config: Config, predict: Predict, *, use_search: bool) -> None:
+        self._start = jax.jit(jax.vmap(lambda task: reset(task).board))
+        self._move = jax.jit(_make_move(config, predict, use_search))
+
+    def __call__(
+        self, params: Params, tasks: Task, before_each_move: Callable[[], None] = lambda: None
+    ) -> Board:
+        """The finished boards; `before_each_move` may raise to end it."""
+        board, all_finished = self._start(tasks), False
+        while not all_finished:
+            before_each_move()
+            # Of a program that failed in the background, reading a value can wait for ever
+            # (CPU, jax 0.10.2).
+            board, all_finished = jax.block_until_ready(self._move(params, tasks, board))
+        return board
+
+
+def _make_move(config: Config, predict: Predict, use_search: bool):
+    """The function (params, tasks, boards) -> boards a move later, and whether all are finished."""
     settings = search_settings(
         config, config.eval.num_simulations, config.eval.max_num_considered_actions
     )
@@ -121,17 +155,12 @@ def make_play(config: Config, predict: Predict, *, use_search: bool):
         key = jax.random.key(0)  # scales to nothing: the search is greedy
         return plan(predict, params, key, states, settings, jnp.float32(0.0), legal).action
 
-    def play(params: Params, tasks: Task) -> Board:
-        def unfinished(board: Board) -> Array:
-            return ~board.finished.all()
+    def move(params: Params, tasks: Task, board: Board) -> tuple[Board, Array]:
+        states = State(tasks, board)
+        after = jax.vmap(step)(states, choose(params, states)).board
+        return after, after.finished.all()
 
-        def move(board: Board) -> Board:
-            states = State(tasks, board)
-            return jax.vmap(step)(states, choose(params, states)).board
-
-        return jax.lax.while_loop(unfinished, move, jax.vmap(reset)(tasks).board)
-
-    return play
+    return move
 
 
 def make_report(

@@ -4,6 +4,7 @@ In: evaluations. Out: files in `eval/` and `layouts/`, flat fields for the metri
 that a finished run prints.
 """
 
+import io
 import json
 from collections.abc import Sequence
 from math import gcd
@@ -14,6 +15,7 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
+from envs.atomic_file import write_atomically, write_text_atomically
 from envs.labels import rate_text
 from envs.layout_json import layout_to_json
 from envs.render import render_png, render_sheet, render_text
@@ -37,21 +39,21 @@ def read_report(folder: Path, name: str) -> dict[str, Any]:
 
 
 def write_report(folder: Path, name: str, report: dict[str, Any], env_steps: int) -> None:
-    """Writes a report with the environment steps that its parameters had seen."""
+    """Writes a report with the environment steps that its parameters had seen. Raises OSError."""
     text = json.dumps({**report, "env_steps": env_steps}, indent=1)
     folder.mkdir(parents=True, exist_ok=True)
-    report_path(folder, name).write_text(text + "\n", encoding="utf-8")
+    write_text_atomically(report_path(folder, name), text + "\n")
 
 
 def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluation) -> None:
     """Draws a sheet of layouts spread over the set, and keeps the largest solved one alone.
 
     Files: `heldout_sheet.png`; `best.png`, `best.txt` and `best.json` (the layout format), which
-    are removed where nothing is solved.
+    are removed where nothing is solved. Each appears whole or not at all. Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
     tiles = [_picture(specs[index], evaluation, index) for index in tasks_on_sheet(specs)]
-    render_sheet(tiles, SHEET_COLUMNS).save(folder / "heldout_sheet.png")
+    write_picture(folder / "heldout_sheet.png", render_sheet(tiles, SHEET_COLUMNS))
     solved = [index for index, outcome in enumerate(evaluation.outcomes) if outcome.solved]
     if not solved:
         for kind in ("png", "txt", "json"):
@@ -59,10 +61,17 @@ def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluatio
         return
     best = max(solved, key=lambda index: len(evaluation.layouts[index]))
     layout = layout_of(specs[best], evaluation.layouts[best])
-    _picture(specs[best], evaluation, best).save(folder / "best.png")
+    write_picture(folder / "best.png", _picture(specs[best], evaluation, best))
     text = render_text(layout, specs[best].blocked, _built(evaluation, best))
-    (folder / "best.txt").write_text(text + "\n", encoding="utf-8")
-    (folder / "best.json").write_text(json.dumps(layout_to_json(layout)) + "\n", encoding="utf-8")
+    write_text_atomically(folder / "best.txt", text + "\n")
+    write_text_atomically(folder / "best.json", json.dumps(layout_to_json(layout)) + "\n")
+
+
+def write_picture(path: Path, picture: Image.Image) -> None:
+    """Writes a picture as PNG, whole or not at all. Raises OSError."""
+    encoded = io.BytesIO()
+    picture.save(encoded, "png")
+    write_atomically(path, [encoded.getbuffer()])
 
 
 def tasks_on_sheet(specs: Sequence[TaskSpec]) -> list[int]:

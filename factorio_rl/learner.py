@@ -2,13 +2,14 @@
 
 In: learner state, replay, references. Out: the learner state some updates later. A batch mixes
 rows of self-play, demonstrations and finished reference layouts row by row, so their shares can
-change without another compilation; every row is turned by a random quarter turn.
+change without another compilation; every row is turned by a random quarter turn. An update with
+a number that is not finite is skipped: it leaves parameters and optimizer as they were.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -30,11 +31,17 @@ from factorio_rl.replay import Replay, num_scored, sample_rows
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class LearnerState:
-    """Parameters and what their optimizer remembers."""
+    """Parameters and what their optimizer remembers.
+
+    `updates` numbers the updates and their keys. The optimizer counts those that were not skipped
+    itself: its schedule and its bias correction belong to them alone.
+    """
 
     params: Params
     optimizer: optax.OptState
-    updates: Int[Array, ""]
+    updates: Int[Array, ""]  # made or skipped
+    skipped: Int[Array, ""]  # of them, since something was not finite
+    skipped_in_row: Int[Array, ""]  # up to the last update, which made it 0 if it was not skipped
 
 
 class Shares(NamedTuple):
@@ -49,14 +56,15 @@ class UpdateFigures(NamedTuple):
 
     losses: LossFigures
     gradient_norm: Float[Array, ""]
-    finite: Bool[Array, ""]
+    finite: Bool[Array, ""]  # else the update was skipped
 
 
+Gradient = Callable[[Params, Batch, Float[Array, "L"]], tuple[Params, LossFigures]]
 Update = Callable[
     [LearnerState, Replay, References, Shares, Float[Array, "L"], Array],
     tuple[LearnerState, UpdateFigures],
 ]
-"""The fourth argument holds the scales of activations in FP8; only read with `learner.qat`."""
+"""The array before the key holds the scales of activations in FP8; only read with `learner.qat`."""
 
 
 def learning_rate_schedule(config: Config) -> optax.Schedule:
@@ -84,19 +92,19 @@ def make_optimizer(config: Config) -> optax.GradientTransformation:
 def start_learner(config: Config, network: Network, key: Array) -> LearnerState:
     """Freshly initialised parameters."""
     params = init_params(network, env_shape(config), key)
-    return LearnerState(params, make_optimizer(config).init(params), jnp.zeros((), jnp.int32))
+    # Arrays of their own: one that stands twice in a state cannot be donated.
+    counts = (jnp.zeros((), jnp.int32) for _ in range(3))
+    return LearnerState(params, make_optimizer(config).init(params), *counts)
 
 
 def make_update(config: Config, network: Network) -> Update:
-    """The function that makes one update.
+    """The function that makes one update, or skips it where a number is not finite.
 
     The host calls it once per update: inside a `scan` XLA's CPU backend computes the gradient of
     a convolution 60 times slower (1.6 s against 0.025 s for a batch of 128, 32x3, jax 0.10.2).
     """
     optimizer = make_optimizer(config)
-    learner = config.learner
-    observe = choose_observe()
-    trained, variables_of = _trained_network(config, network)
+    gradient = make_gradient(config, network)
 
     def update(
         state: LearnerState,
@@ -107,7 +115,33 @@ def make_update(config: Config, network: Network) -> Update:
         key: Array,
     ) -> tuple[LearnerState, UpdateFigures]:
         batch = make_batch(config, replay, references, shares, key)
+        gradients, figures = gradient(state.params, batch, scales)
+        norm = optax.tree.norm(gradients)
+        old = (state.params, state.optimizer)
+        new = apply_gradients(optimizer, *old, gradients)
+        finite = jnp.isfinite(figures.loss) & jnp.isfinite(norm) & all_finite(new)
+        params, optimizer_state = jax.tree.map(partial(jnp.where, finite), new, old)
+        after = LearnerState(
+            params,
+            optimizer_state,
+            state.updates + 1,
+            state.skipped + ~finite,
+            jnp.where(finite, 0, state.skipped_in_row + 1),
+        )
+        return after, UpdateFigures(figures, norm, finite)
 
+    return update
+
+
+def make_gradient(config: Config, network: Network) -> Gradient:
+    """The function (params, batch, scales) -> (gradient of the loss, figures)."""
+    learner = config.learner
+    observe = choose_observe()
+    trained, variables_of = trained_network(config, network)
+
+    def gradient(
+        params: Params, batch: Batch, scales: Float[Array, "L"]
+    ) -> tuple[Params, LossFigures]:
         def loss_of(params: Params):
             return loss_function(
                 trained,
@@ -118,18 +152,28 @@ def make_update(config: Config, network: Network) -> Update:
                 observe=observe,
             )
 
-        gradients, figures = jax.grad(loss_of, has_aux=True)(state.params)
-        norm = optax.tree.norm(gradients)
-        changes, optimizer_state = optimizer.update(gradients, state.optimizer, state.params)
-        params = jax.tree.map(jnp.add, state.params, changes)
-        finite = jnp.isfinite(figures.loss) & jnp.isfinite(norm)
-        new = LearnerState(params, optimizer_state, state.updates + 1)
-        return new, UpdateFigures(figures, norm, finite)
+        return jax.grad(loss_of, has_aux=True)(params)
 
-    return update
+    return gradient
 
 
-def _trained_network(
+def apply_gradients(
+    optimizer: optax.GradientTransformation,
+    params: Params,
+    state: optax.OptState,
+    gradients: Params,
+) -> tuple[Params, optax.OptState]:
+    """Parameters and optimizer state after a step, finite or not."""
+    changes, state = optimizer.update(gradients, state, params)
+    return jax.tree.map(jnp.add, params, changes), state
+
+
+def all_finite(tree: Any) -> Bool[Array, ""]:
+    """Whether every number of a pytree is finite."""
+    return jnp.stack([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(tree)]).all()
+
+
+def trained_network(
     config: Config, network: Network
 ) -> tuple[Network, Callable[[Params, Array], Params]]:
     """The network of the loss, and what it takes, made of parameters and scales."""

@@ -1,6 +1,7 @@
 """All that training needs to go on, in one explicit value: what a checkpoint holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import jax
 import numpy as np
@@ -24,6 +25,9 @@ class Counters:
     env_steps: np.ndarray
     episodes: np.ndarray  # whose score is known
     inexact: np.ndarray  # of them, layouts without an exact rate
+    failed: np.ndarray  # of them, layouts whose verification failed
+    non_finite_moves: np.ndarray  # moves whose search was not finite
+    non_finite_chunks: np.ndarray  # chunks in a row, up to the last one, with such a move
 
 
 @jax.tree_util.register_dataclass
@@ -40,7 +44,12 @@ class LoopState:
     precision: PrecisionState
 
 
+def parts_of(state: LoopState) -> dict[str, Any]:
+    """The parts by name, each saved and restored as one pytree."""
+    return {name: getattr(state, name) for name in LoopState.__dataclass_fields__}
+
+
 def start_counters() -> Counters:
     """Counters at zero."""
     zero = np.zeros((), np.int64)
-    return Counters(zero, zero, zero, zero)
+    return Counters(*(zero for _ in fields(Counters)))

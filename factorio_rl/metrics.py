@@ -2,19 +2,28 @@
 
 In: an event name and flat fields (`chunk`, `env_steps`, `learner_updates`, then figures). Out:
 lines of `metrics.jsonl`, always valid JSON: a float that is not finite becomes null and its name
-stands in `non_finite`. A full disk costs lines, never the run. No jax.
+stands in `non_finite`. Lines that a full or broken disk does not take wait in memory and follow,
+in order, as soon as it does; the run goes on. No jax.
 """
 
+import errno
 import json
 import math
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from envs.atomic_file import write_atomically
+
 Fields = Mapping[str, Any]
 """Flat figures of one event: numbers, text, or arrays of one element."""
+
+WAITING_LINES = 10_000
+"""Lines that are kept while the disk takes none; beyond it the oldest are lost, and counted."""
 
 
 def is_time_field(name: str) -> bool:
@@ -33,9 +42,10 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 
 
 class MetricsLog:
-    """Appends records to a file. Write errors warn once and are otherwise ignored.
+    """Appends records to a file; what it cannot write it writes later.
 
-    `warn` gets the text of a warning; `clock` gives the `time` field, unix seconds.
+    `warn` gets the text of a warning; `clock` gives the `time` field, unix seconds. Nothing but
+    that field depends on the clock.
     """
 
     def __init__(
@@ -47,11 +57,14 @@ class MetricsLog:
         self._path = path
         self._warn = warn
         self._clock = clock
-        self._warned = False
+        self._waiting: deque[tuple[str, dict[str, Any]]] = deque()
         self._line_is_open = _ends_inside_a_line(path)
+        self._failures = 0  # in a row
+        self._written = 0  # lines since the first of them
+        self._lost = 0  # lines since then
 
     def write(self, event: str, fields: Fields) -> None:
-        """Appends one record; it has reached the operating system when this returns."""
+        """Appends one record; it has reached the operating system, or waits in memory."""
         record: dict[str, Any] = {"event": event}
         record |= {name: plain(value) for name, value in fields.items()}
         record["time"] = round(self._clock(), 3)
@@ -63,46 +76,100 @@ class MetricsLog:
         if non_finite:
             record |= dict.fromkeys(non_finite)
             record["non_finite"] = non_finite
-        line = json.dumps(record, allow_nan=False) + "\n"
-        self._append(("\n" if self._line_is_open else "") + line)
+        self._waiting.append((json.dumps(record, allow_nan=False), record))
+        if len(self._waiting) > WAITING_LINES:
+            self._waiting.popleft()
+            self._lost += 1
+        self._write_waiting()
 
-    def truncate_after(self, learner_updates: int) -> None:
+    def has(self, event: str) -> bool:
+        """Whether there is a record of such an event, in the file or waiting."""
+        try:
+            in_file = [record for _, record in _records(self._path)]
+        except OSError:
+            in_file = []
+        waiting = [record for _, record in self._waiting]
+        return any(record.get("event") == event for record in in_file + waiting)
+
+    def close(self) -> None:
+        """Tries once more what still waits, and says what is lost now."""
+        if self._waiting:
+            self._write_waiting()
+        if self._waiting:
+            self._warn(f"{len(self._waiting)} lines of {self._path} could not be written")
+
+    def truncate_after(self, learner_updates: int, *, scored: bool) -> None:
         """Drops records made after the checkpoint of so many updates that the run goes on from.
 
-        A number below 0 drops all: the run starts over.
+        A checkpoint that is not `scored` was saved before its evaluation was finished: the record
+        of that one is dropped too, since it is made again. A number below 0 drops all: the run
+        starts over.
         """
-        if not self._path.exists():
-            return
-        fresh = self._path.with_name(self._path.name + ".tmp")
+
+        def is_kept(record: Mapping[str, Any]) -> bool:
+            at = record.get("learner_updates", 0)
+            is_made_again = not scored and record.get("event") == "eval" and at == learner_updates
+            return at <= learner_updates and not is_made_again
+
+        self._waiting = deque(entry for entry in self._waiting if is_kept(entry[1]))
         try:
-            records = _records(self._path)
-            kept = [
-                line
-                for line, record in records
-                if record.get("learner_updates", 0) <= learner_updates
-            ]
-            fresh.write_text("".join(line + "\n" for line in kept), encoding="utf-8")
-            os.replace(fresh, self._path)
+            kept = [line for line, record in _records(self._path) if is_kept(record)]
+            _replace(self._path, "".join(line + "\n" for line in kept).encode())
             self._line_is_open = False
+        except FileNotFoundError:
+            return
         except OSError as error:
             self._complain(error)
 
-    def _append(self, text: str) -> None:
-        data = text.encode()
+    def _write_waiting(self) -> None:
+        """Writes the waiting lines in order; each leaves the queue once the file has it."""
         try:
             with self._path.open("ab", buffering=0) as file:
-                written = file.write(data)
-                self._line_is_open = written < len(data)
+                while self._waiting:
+                    self._append(file, self._waiting[0][0])
+                    self._waiting.popleft()
+                    self._written += 1
         except OSError as error:
             self._complain(error)
+            return
+        if self._failures:
+            self._warn(
+                f"{self._path} is written again: {self._written - 1} lines came late, "
+                f"{self._lost} are lost"
+            )
+        self._failures = self._written = self._lost = 0
+
+    def _append(self, file: FileIO, line: str) -> None:
+        """Writes one line, whole or not at all. Raises OSError."""
+        size = os.fstat(file.fileno()).st_size
+        opening = "\n" if self._line_is_open and size else ""
+        data = f"{opening}{line}\n".encode()
+        written = file.write(data)
+        # A line that lacks but its end is a line; the next one ends it.
+        self._line_is_open = written < len(data)
+        if written >= len(data) - 1:
+            return
+        # A disk with room for a part of it; should the cut fail, the next line begins with an end.
+        file.truncate(size)
+        self._line_is_open = bool(opening)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _complain(self, error: OSError) -> None:
-        if not self._warned:
-            self._warned = True
+        """Warns of the first failure in a row, the second, the fourth and so on."""
+        self._failures += 1
+        if self._failures & (self._failures - 1) == 0:
             self._warn(
-                f"cannot write {self._path}: {error.strerror}; the run goes on and keeps trying, "
-                "metrics may be missing"
+                f"cannot write {self._path}: {error.strerror}; the run goes on, "
+                f"{len(self._waiting)} lines wait in memory, {self._lost} are lost"
             )
+
+
+def _replace(path: Path, kept: bytes) -> None:
+    """Leaves these bytes in a file; where it begins with them it is cut, which needs no room."""
+    if path.read_bytes().startswith(kept):
+        os.truncate(path, len(kept))
+    else:
+        write_atomically(path, [kept])
 
 
 def _records(path: Path) -> list[tuple[str, dict[str, Any]]]:

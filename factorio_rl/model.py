@@ -29,7 +29,7 @@ class Prediction(NamedTuple):
     """What the network says of a batch of states."""
 
     policy_logits: Float[Array, "B A"]  # illegal actions masked
-    value: Float[Array, "B"]
+    value: Float[Array, "B"]  # NaN also where a logit is not finite, so that it cannot be missed
     legal: Bool[Array, "B A"]
 
 
@@ -44,7 +44,9 @@ def make_predict(network: Network, growth_rule: bool) -> Predict:
         output = evaluate(network, params, jax.vmap(observe)(states))
         legal = jax.vmap(lambda state: legal_actions(state, growth_rule=growth_rule))(states)
         logits = mask_illegal(output.policy_logits, legal)
-        return Prediction(logits, expected_value(output.value_logits), legal)
+        is_finite = jnp.isfinite(logits).all(axis=-1)
+        value = jnp.where(is_finite, expected_value(output.value_logits), jnp.nan)
+        return Prediction(logits, value, legal)
 
     return predict
 

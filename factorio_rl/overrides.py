@@ -9,15 +9,41 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from envs.errors import UserError
+from envs.one_line import one_line
 from envs.yaml_text import parse_yaml
+
+MAX_LISTED = 1_700
+"""Most characters of the problems of one source that a message lists, counting its first line."""
+
+MAX_SHOWN = 60
+"""Longest piece of an argument that a message repeats, characters."""
+
+
+_INDENT = "\n  "
 
 
 class ConfigError(UserError):
-    """Settings that cannot be used. `problems` holds one line for each."""
+    """Settings that cannot be used. `problems` holds one line for each, those of options last."""
 
-    def __init__(self, source: str, problems: Sequence[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n  ".join([f"{source}:", *problems]))
+    def __init__(
+        self, source: str, problems: Sequence[str], option_problems: Sequence[str] = ()
+    ) -> None:
+        self.problems = (*problems, *option_problems)
+        groups = ((one_line(source, 200), problems), ("command line", option_problems))
+        super().__init__("\n".join(_listed(name, group) for name, group in groups if group))
+
+
+def _listed(source: str, problems: Sequence[str]) -> str:
+    """The problems of a source below its name; those that do not fit are counted."""
+    lines = [f"{source}:"]
+    room = MAX_LISTED
+    for number, problem in enumerate(problems):
+        room -= len(problem) + len(_INDENT)
+        if room < 0:
+            lines.append(f"and {len(problems) - number} more")
+            break
+        lines.append(problem)
+    return _INDENT.join(lines)
 
 
 def parse_overrides(arguments: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
@@ -33,13 +59,18 @@ def parse_overrides(arguments: Sequence[str]) -> tuple[dict[str, Any], list[str]
         try:
             parsed = [parse_yaml(text) for text in texts]
         except ValueError as error:
-            problems.append(f"{path}: {' '.join(texts)!r} is not a YAML value: {error}")
+            value = one_line(" ".join(texts), MAX_SHOWN)
+            problems.append(f"{_shown(path)}: {value!r} is not a YAML value: {error}")
             continue
         if parsed:
             values[path] = parsed[0] if len(parsed) == 1 else parsed
         else:
-            problems.append(f"{path}: no value; write --{path}=VALUE")
+            problems.append(f"{_shown(path)}: no value; write --{_shown(path)}=VALUE")
     return values, problems
+
+
+def _shown(path: str) -> str:
+    return one_line(path, MAX_SHOWN)
 
 
 def _options(arguments: Sequence[str], problems: list[str]) -> list[tuple[str, list[str]]]:
@@ -52,7 +83,9 @@ def _options(arguments: Sequence[str], problems: list[str]) -> list[tuple[str, l
         elif options:
             options[-1][1].append(argument)
         else:
-            problems.append(f"{argument}: expected an option such as --search.num_simulations=32")
+            problems.append(
+                f"{_shown(argument)}: expected an option such as --search.num_simulations=32"
+            )
     return options
 
 

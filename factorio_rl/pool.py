@@ -8,7 +8,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from envs.errors import UserError
 from envs.generate import GeneratorSettings
@@ -18,6 +17,7 @@ from envs.solved import Solved, Variant, solved_to_json
 from envs.split import is_heldout
 from envs.task_spec import TaskSpec
 from factorio_rl.config import Config
+from factorio_rl.home_folder import expanded
 from factorio_rl.runtime import num_threads
 
 VARIANTS_PER_TASK = 4
@@ -52,7 +52,7 @@ def make_pool(config: Config, before_each: Callable[[], None] = lambda: None) ->
         PoolMismatchError: its tasks do not fit the config, or are held out.
     """
     if config.tasks.pool is not None:
-        return _read(config, open_pool(Path(config.tasks.pool).expanduser()), before_each)
+        return _read(config, open_pool(expanded(config.tasks.pool)), before_each)
     settings = GeneratorSettings(
         config.env.width,
         config.env.height,

@@ -17,7 +17,7 @@ from factorio_rl.config import Config
 from factorio_rl.demonstrations import References
 from factorio_rl.fp8_network import Scales, calibrate, fp8_network, frozen_variables
 from factorio_rl.learner import Shares, make_batch
-from factorio_rl.model import make_predict
+from factorio_rl.model import Predict, make_predict
 from factorio_rl.network import Network, Params
 from factorio_rl.precision_switch import HandOver, PrecisionState, is_due, next_state
 from factorio_rl.replay import Replay
@@ -60,12 +60,16 @@ class Precision:
 
 def make_fp8_run_chunk(config: Config, network: Network) -> RunChunk:
     """Self-play in FP8; it takes `frozen_variables` in the place of parameters."""
+    return make_run_chunk(config, *fp8_predicts(config, network))
+
+
+def fp8_predicts(config: Config, network: Network) -> tuple[Predict, Predict | None]:
+    """What searches evaluate with, and their roots where that is something else."""
     growth_rule = config.env.growth_rule
     predict = make_predict(fp8_network(network), growth_rule)
     # In FP8 the root is iteration 0 of the simulations: one FP8 computation in the program.
     own_root = config.search.root_precision == "bf16"
-    root_predict = make_predict(network, growth_rule) if own_root else None
-    return make_run_chunk(config, predict, root_predict)
+    return predict, make_predict(network, growth_rule) if own_root else None
 
 
 def _calibrate(

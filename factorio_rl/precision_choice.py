@@ -4,9 +4,9 @@ Where it may, what the run computes in FP8 is audited before training begins.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 from factorio_rl.config import Config
+from factorio_rl.home_folder import expanded
 
 
 def choose_fp8(config: Config, tell: Callable[[str], None]) -> bool:
@@ -41,7 +41,7 @@ def _is_faster(config: Config, tell: Callable[[str], None]) -> bool:
     from factorio_rl.tower_timing import cached_times
 
     cache = config.run.compilation_cache
-    times = cached_times(config, None if cache is None else Path(cache).expanduser())
+    times = cached_times(config, None if cache is None else expanded(cache))
     ratio = times.fp8_ms / times.bf16_ms
     measured = (
         f"the residual blocks take {times.fp8_ms:.3g} ms in FP8, {times.bf16_ms:.3g} ms in bf16 "

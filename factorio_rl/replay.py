@@ -84,10 +84,12 @@ def add_rows(replay: Replay, rows: Rows) -> Replay:
     capacity = replay.value.shape[0]
     order = jnp.cumsum(rows.valid) - 1
     stays = rows.valid & (order > order[-1] - capacity)
-    slot = jnp.where(stays, (replay.cursor + order) % capacity, capacity)
+    # Past the end, and so dropped, each at a place of its own: the order of writes does not matter.
+    nowhere = capacity + jnp.arange(rows.valid.shape[0])
+    slot = jnp.where(stays, (replay.cursor + order) % capacity, nowhere)
 
     def put(ring: Array, new: Array) -> Array:
-        return ring.at[slot].set(new.astype(ring.dtype), mode="drop")
+        return ring.at[slot].set(new.astype(ring.dtype), mode="drop", unique_indices=True)
 
     unknown = jnp.zeros(rows.valid.shape, jnp.bool_)
     return Replay(
@@ -111,11 +113,13 @@ def add_scores(replay: Replay, scores: Scores) -> Replay:
     number modulo T finds the only candidate.
     """
     moves, envs = scores.ended.shape
-    slot = jnp.where(scores.ended, scores.episode % moves, moves)
+    nowhere = moves + jnp.arange(moves)[:, None]
+    slot = jnp.where(scores.ended, scores.episode % moves, nowhere)
     columns = jnp.broadcast_to(jnp.arange(envs), (moves, envs))
     number = jnp.full((moves, envs), -1, jnp.int32)
-    number = number.at[slot, columns].set(scores.episode, mode="drop")
-    table = jnp.zeros((moves, envs)).at[slot, columns].set(scores.score, mode="drop")
+    put = {"mode": "drop", "unique_indices": True}
+    number = number.at[slot, columns].set(scores.episode, **put)
+    table = jnp.zeros((moves, envs)).at[slot, columns].set(scores.score, **put)
     row_slot = replay.episode % moves
     known = ~replay.scored & (replay.episode >= 0)
     known = known & (number[row_slot, replay.env] == replay.episode)

@@ -4,6 +4,7 @@ In: stages, progress and events. Out: each event to all three. A context manager
 none of them can stop or stall the run. No jax.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -17,7 +18,7 @@ from factorio_rl.wandb_sink import WandbSink
 METRICS_FILE = "metrics.jsonl"
 
 WANDB_CLOSE_S = 5.0
-"""Longest wait for the last upload at the end of a run."""
+"""Longest wait for wandb at the end of a run; its process goes on alone after that."""
 
 
 class Reporter:
@@ -39,12 +40,20 @@ class Reporter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.log.close()
         self.display.__exit__(kind, error, trace)
         self.wandb.close(WANDB_CLOSE_S, 1 if error is not None else self.exit_code)
 
-    def resume(self, learner_updates: int) -> None:
-        """Drops what was reported after the checkpoint of so many updates; below 0 drops all."""
-        self.log.truncate_after(learner_updates)
+    def resume(self, learner_updates: int, *, scored: bool = True) -> None:
+        """Drops what was reported after the checkpoint of so many updates; below 0 drops all.
+
+        Not `scored` if its evaluation is made again.
+        """
+        self.log.truncate_after(learner_updates, scored=scored)
+
+    def has(self, event: str) -> bool:
+        """Whether such an event was reported, in this start of the run or an earlier one."""
+        return self.log.has(event)
 
     def stage(self, name: str, total: int, done: int = 0) -> None:
         """Begins a stage of the run, of `total` units."""
@@ -59,6 +68,14 @@ class Reporter:
         self.log.write(event, fields)
         self.display.event(event, fields)
         self.wandb.log(event, fields)
+
+    def attempt(self, what: str, write: Callable[[], None]) -> None:
+        """Writes a file that the run can do without; a failure is a warning that names it."""
+        try:
+            write()
+        except Exception as error:  # a full disk, and whatever a picture cannot show
+            reason = error.strerror if isinstance(error, OSError) else repr(error)
+            self.message(f"warning: cannot write {what}: {reason}; the run goes on without it")
 
     def message(self, text: str) -> None:
         """Shows one text on the terminal."""

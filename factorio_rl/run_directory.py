@@ -9,10 +9,13 @@ import json
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from envs.atomic_file import is_leftover, remove_leftovers, write_text_atomically
 from envs.errors import UserError
+from envs.one_line import one_line
+from envs.text_file import read_text
 from factorio_rl import __version__
 from factorio_rl.config import Config
 from factorio_rl.config_file import (
@@ -21,12 +24,18 @@ from factorio_rl.config_file import (
     load_config,
     tunable_differences,
 )
+from factorio_rl.run_links import refuse_links
 
 CONFIG_FILE = "config.yaml"
 IDENTITY_FILE = "identity.json"
 LOCK_FILE = "lock"
 
-STATE_VERSION = "2"
+MAX_IDENTITY_BYTES = 1 << 16
+
+MAX_SHOWN = 200
+"""Longest value of the identity that is kept and shown, characters."""
+
+STATE_VERSION = "3"
 """Of what a checkpoint holds. Raised when parameters or `LoopState` get another structure."""
 
 
@@ -42,9 +51,15 @@ class RunDirectory:
         self.checkpoints = path / "checkpoints"
         self.evaluations = path / "eval"
         self.layouts = path / "layouts"
+        self.verifier_failures = path / "verifier_failures"
+        self.non_finite = path / "non_finite"
 
     def saved_config(self) -> Config | None:
-        """The config that the run was started with, None in a new directory."""
+        """The config that the run was started with, None in a new directory.
+
+        Raises ConfigError, and UserError for a link out of the directory.
+        """
+        refuse_links(self.path)
         file = self.path / CONFIG_FILE
         return load_config(file) if file.exists() else None
 
@@ -112,9 +127,10 @@ class RunDirectory:
         try:
             for folder in (self.path, self.evaluations, self.layouts):
                 folder.mkdir(parents=True, exist_ok=True)
+                remove_leftovers(folder)
             # The config comes last: a directory that has one is complete.
-            (self.path / IDENTITY_FILE).write_text(identity_text, encoding="utf-8")
-            (self.path / CONFIG_FILE).write_text(dump_config(config), encoding="utf-8")
+            write_text_atomically(self.path / IDENTITY_FILE, identity_text)
+            write_text_atomically(self.path / CONFIG_FILE, dump_config(config))
         except OSError as error:
             raise self._cannot_write(error) from None
         return [] if saved is None else tunable_differences(saved, config)
@@ -140,9 +156,10 @@ class RunDirectory:
                     f"another process ({file.read().strip() or 'unknown'}) trains in {self.path}; "
                     "wait for it, stop it, or give another directory with --run-dir"
                 ) from None
-            file.truncate(0)
-            file.write(f"pid {os.getpid()} on {socket.gethostname()}\n")
-            file.flush()
+            with suppress(OSError):  # only words for others; the lock itself needs no room
+                file.truncate(0)
+                file.write(f"pid {os.getpid()} on {socket.gethostname()}\n")
+                file.flush()
             yield
 
     def _cannot_write(self, error: OSError) -> RunDirectoryError:
@@ -163,7 +180,9 @@ class RunDirectory:
         if self.path.exists() and not self.path.is_dir():
             raise RunDirectoryError(f"{self.path} is a file; give a directory with --run-dir")
         ours = {LOCK_FILE, IDENTITY_FILE, self.evaluations.name, self.layouts.name}
-        if self.path.exists() and not {file.name for file in self.path.iterdir()} <= ours:
+        if self.path.exists() and any(
+            file.name not in ours and not is_leftover(file.name) for file in self.path.iterdir()
+        ):
             raise RunDirectoryError(
                 f"{self.path} is not empty and has no {CONFIG_FILE}, so it is no run of ours; "
                 "give a new directory with --run-dir"
@@ -172,12 +191,13 @@ class RunDirectory:
     def _identity(self) -> dict[str, str]:
         file = self.path / IDENTITY_FILE
         try:
-            return dict(json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            content = dict(json.loads(read_text(file, MAX_IDENTITY_BYTES, "the file of the run")))
+        except (ValueError, TypeError, RecursionError) as error:
             raise RunDirectoryError(
                 f"cannot read {file}, which says what tasks the run has: {error}; "
                 "restore it from a copy, or give another directory with --run-dir"
             ) from None
+        return {name: one_line(str(value), MAX_SHOWN) for name, value in content.items()}
 
     def _identity_differences(self, identity: dict[str, str]) -> list[str]:
         saved = self._identity()

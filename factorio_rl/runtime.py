@@ -2,7 +2,28 @@
 
 import logging
 import os
-from pathlib import Path
+import sys
+from collections.abc import MutableMapping
+from importlib.metadata import version
+
+from factorio_rl.home_folder import expanded
+
+DETERMINISTIC_FLAGS = (
+    "--xla_gpu_deterministic_ops=true",
+    "--xla_gpu_enable_scatter_determinism_expander=false",
+    "--xla_gpu_autotune_level=0",
+)
+"""XLA's: no operation whose result depends on the order in which threads finish; and no choice of
+algorithms by their time, which another start may measure otherwise. The second one keeps off a
+rewriting of scatters that lost valid updates beside dropped ones (jax 0.11.2, H200); all scatters
+of ours write to places of their own, which is deterministic as it is."""
+
+
+def compute_deterministically(environment: MutableMapping[str, str]) -> None:
+    """Sets XLA's flags for the same bits at every start; before jax is loaded, which reads them."""
+    assert "jax" not in sys.modules
+    flags = environment.get("XLA_FLAGS", "").split()
+    environment["XLA_FLAGS"] = " ".join([*flags, *DETERMINISTIC_FLAGS])
 
 
 def enable_compilation_cache(folder: str | None) -> None:
@@ -11,8 +32,7 @@ def enable_compilation_cache(folder: str | None) -> None:
         return
     import jax
 
-    path = Path(folder).expanduser()
-    jax.config.update("jax_compilation_cache_dir", str(path))
+    jax.config.update("jax_compilation_cache_dir", str(expanded(folder)))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
@@ -35,3 +55,17 @@ def device_name() -> str:
 def num_threads() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def made_with() -> dict[str, str]:
+    """What a result depends on to the last bit: versions, device, and kind of processor."""
+    import jax
+    import llvmlite.binding
+
+    device = jax.devices()[0]
+    kind = llvmlite.binding.get_host_cpu_name() if device.platform == "cpu" else device.device_kind
+    return {
+        "jax": version("jax"),
+        "jaxlib": version("jaxlib"),
+        "device": f"{device.platform} {kind}",
+    }

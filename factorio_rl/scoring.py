@@ -1,29 +1,40 @@
 """Verified scores of finished layouts, on host threads while the device goes on.
 
 In: task specs and finished boards. Out: outcomes by the exact verifier, the only source of
-reward and of every reported number. A layout whose rate is not exact (R47) scores 0 and is
-counted.
+reward and of every reported number. A layout whose rate is not exact (R47), or whose verification
+fails, scores 0, is counted and handed to the failure log; all others keep their scores.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 from jax.typing import ArrayLike
 
+from envs.errors import UserError
 from envs.task_spec import Placement, TaskSpec, layout_of
 from envs.types import board_placements
 from envs.verifier import score_rate
 from factorio_rl.selfplay import Ended
+from factorio_rl.verifier_failures import FailureLog
+
+
+class VerifierThreadsError(UserError):
+    """The threads that verify cannot work."""
 
 
 class Outcome(NamedTuple):
-    """The verified result of one layout; `rate` in items per second, None if not exact."""
+    """The verified result of one layout.
+
+    `rate` is in items per second, None if it is not exact or, with `failed`, not known at all.
+    """
 
     rate: Fraction | None
     target: Fraction
+    failed: bool = False
 
     @property
     def score(self) -> float:
@@ -47,7 +58,8 @@ class ChunkScores(NamedTuple):
     score: np.ndarray  # float32 [T, B], 0 where nothing ended
     solved: np.ndarray  # bool [T, B]
     functional: np.ndarray  # bool [T, B]
-    inexact: int
+    inexact: int  # layouts verified without an exact rate
+    failed: int = 0  # layouts whose verification failed
 
 
 def score_layout(spec: TaskSpec, placements: Iterable[Placement]) -> Outcome:
@@ -58,19 +70,28 @@ def score_layout(spec: TaskSpec, placements: Iterable[Placement]) -> Outcome:
 class Scorer:
     """A thread pool that verifies layouts; the compiled verifier releases the interpreter lock."""
 
-    def __init__(self, specs: Sequence[TaskSpec], threads: int) -> None:
-        """`specs` by task index."""
+    def __init__(
+        self, specs: Sequence[TaskSpec], threads: int, failures: FailureLog | None = None
+    ) -> None:
+        """`specs` by task index; `failures` hears of every layout that got no exact rate."""
         self._specs = specs
+        self._failures = failures
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="verifier")
 
     def submit(self, ended: Ended) -> "Future[ChunkScores]":
-        """Starts to verify what a chunk ended (numpy leaves)."""
-        return self._pool.submit(self._score_chunk, ended)
+        """Starts to verify what a chunk ended (numpy leaves). Raises VerifierThreadsError."""
+        with _started():
+            return self._pool.submit(self._score_chunk, ended)
 
     def score_boards(self, boards: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[Outcome]:
-        """Outcomes of one (entity, rotation) board per spec, in order."""
+        """Outcomes of one (entity, rotation) board per spec, in order.
+
+        Raises VerifierThreadsError.
+        """
         jobs = zip(self._specs, boards, strict=True)
-        return list(self._pool.map(lambda job: _score_board(job[0], *job[1]), jobs))
+        with _started():
+            outcomes = self._pool.map(lambda job: self._score_board(job[0], *job[1]), jobs)
+        return list(outcomes)
 
     def close(self) -> None:
         """Ends the threads."""
@@ -80,16 +101,37 @@ class Scorer:
         shape = ended.ended.shape
         score = np.zeros(shape, np.float32)
         solved, functional = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-        inexact = 0
+        inexact = failed = 0
         for place in zip(*np.nonzero(ended.ended), strict=True):
             spec = self._specs[int(ended.task_index[place])]
             board = ended.board
-            outcome = _score_board(spec, board.entity[place], board.rotation[place])
+            outcome = self._score_board(spec, board.entity[place], board.rotation[place])
             score[place] = outcome.score
             solved[place], functional[place] = outcome.solved, outcome.functional
-            inexact += outcome.rate is None
-        return ChunkScores(score, solved, functional, inexact)
+            failed += outcome.failed
+            inexact += outcome.rate is None and not outcome.failed
+        return ChunkScores(score, solved, functional, inexact, failed)
+
+    def _score_board(self, spec: TaskSpec, entity: ArrayLike, rotation: ArrayLike) -> Outcome:
+        """The outcome of one board; whatever is wrong with it costs no other board its score."""
+        placements = board_placements(np.asarray(entity), np.asarray(rotation))
+        try:
+            outcome, failure = score_layout(spec, placements), None
+        except Exception as error:
+            outcome, failure = Outcome(None, spec.target_rate, failed=True), error
+        if outcome.rate is None and self._failures is not None:
+            self._failures.record(spec, placements, failure)
+        return outcome
 
 
-def _score_board(spec: TaskSpec, entity: ArrayLike, rotation: ArrayLike) -> Outcome:
-    return score_layout(spec, board_placements(np.asarray(entity), np.asarray(rotation)))
+@contextmanager
+def _started() -> Iterator[None]:
+    """Raises VerifierThreadsError where the pool takes no work."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise VerifierThreadsError(
+            f"no verifier thread can be started: {error}. Raise the limit on processes (ulimit -u) "
+            "or on memory, end other programs, and start again: the run goes on from its last "
+            "checkpoint"
+        ) from None

@@ -1,18 +1,20 @@
 """Self-play: B environments search and move side by side; finished ones start anew at once.
 
 In: parameters, references, weights of the levels to start at, actor state. Out: the rows of a
-chunk for the replay, and the finished layouts, whose score the host has still to verify.
+chunk for the replay, and the finished layouts, whose score the host has still to verify. Where the
+network or the search is not finite the move is finish, and the replay gets nothing of it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from envs.actions import num_actions
+from envs.actions import finish_action, num_actions
 from envs.dynamics import legal_actions, step
 from envs.types import Board, State
 from factorio_rl.config import Config
@@ -20,7 +22,7 @@ from factorio_rl.demonstrations import References, sample_start
 from factorio_rl.model import Predict, gather_tasks, plan
 from factorio_rl.network import Params
 from factorio_rl.replay import Rows
-from factorio_rl.search import SearchSettings, choose_tree
+from factorio_rl.search import SearchOutput, SearchSettings, choose_tree
 
 
 @jax.tree_util.register_dataclass
@@ -44,10 +46,11 @@ class Ended(NamedTuple):
     episode: Int[Array, "T B"]
     removed: Int[Array, "T B"]
     start_placed: Int[Array, "T B"]
+    non_finite: Bool[Array, "T B"]  # a search with numbers that are not finite, so it ended
 
 
 class ChunkStats(NamedTuple):
-    """Means over the searches of a chunk."""
+    """Means over the searches of a chunk that are finite; NaN where none is."""
 
     target_entropy: Float[Array, ""]  # of the improved policy, nats
     target_divergence: Float[Array, ""]  # KL of the improved policy from the prior, nats
@@ -122,6 +125,7 @@ def make_run_chunk(
     """
     settings = actor_settings(config)
     growth_rule = config.env.growth_rule
+    finish = finish_action(config.env.height, config.env.width)
 
     def move(
         params: Params,
@@ -130,14 +134,16 @@ def make_run_chunk(
         actor: ActorState,
         key: Array,
     ) -> tuple[ActorState, tuple[Rows, Ended, ChunkStats]]:
-        search_key, start_key = jax.random.split(key)
+        search_key, start_key = _keys_of_move(key)
         states = State(gather_tasks(references.tasks, actor.task_index), actor.board)
         legal = jax.vmap(lambda state: legal_actions(state, growth_rule=growth_rule))(states)
         found = plan(
             predict, params, search_key, states, settings, jnp.float32(1.0), legal, root_predict
         )
-        after = jax.vmap(step)(states, found.action).board
-        rows = _rows(actor, found.action_weights, after)
+        finite = _is_finite(found)
+        action = jnp.where(finite, found.action, finish)
+        after = jax.vmap(step)(states, action).board
+        rows = _rows(actor, found.action_weights, after, finite)
         ended = Ended(
             after.finished,
             actor.task_index,
@@ -145,6 +151,7 @@ def make_run_chunk(
             actor.episode,
             actor.removed,
             actor.start_placed,
+            ~finite,
         )
         fresh = start_actor(config, references, level_weights, start_key)
         next_actor = _restart(fresh, actor, after)
@@ -164,19 +171,40 @@ def make_run_chunk(
         moves = jnp.arange(config.actor.chunk_moves)
         actor, (rows, ended, stats) = jax.lax.scan(play, actor, moves)
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), rows)
-        return actor, Chunk(flat, ended, jax.tree.map(jnp.mean, stats))
+        means = jax.tree.map(partial(_mean, ~ended.non_finite), stats)
+        return actor, Chunk(flat, ended, means)
 
     return run_chunk
 
 
-def _rows(actor: ActorState, policy: Float[Array, "B A"], after: Board) -> Rows:
+def search_key(chunk_key: Array, move: int) -> Array:
+    """The key of the searches of a move, from the one of its chunk."""
+    return _keys_of_move(jax.random.fold_in(chunk_key, move))[0]
+
+
+def _keys_of_move(key: Array) -> Array:
+    """The keys of the searches and of the fresh starts."""
+    return jax.random.split(key)
+
+
+def _is_finite(found: SearchOutput) -> Bool[Array, "B"]:
+    """Whether all that the network said in a search, and what came of it, is finite.
+
+    Logits need no look: the value of a node is not finite where one of its logits is not.
+    """
+    tree = found.tree
+    seen = (tree.raw_values, tree.rewards, tree.values, found.action_weights)
+    return jnp.stack([jnp.isfinite(leaf).all(axis=-1) for leaf in seen]).all(axis=0)
+
+
+def _rows(
+    actor: ActorState, policy: Float[Array, "B A"], after: Board, finite: Bool[Array, "B"]
+) -> Rows:
     """The row of each move, and one more for each layout that the move finished."""
     env = jnp.arange(actor.episode.shape[0], dtype=jnp.int32)
-    always = jnp.ones(env.shape, jnp.bool_)
-    before = Rows(actor.task_index, actor.board, policy, env, actor.episode, always)
-    final = Rows(
-        actor.task_index, after, jnp.zeros_like(policy), env, actor.episode, after.finished
-    )
+    before = Rows(actor.task_index, actor.board, policy, env, actor.episode, finite)
+    is_final = after.finished & finite
+    final = Rows(actor.task_index, after, jnp.zeros_like(policy), env, actor.episode, is_final)
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), before, final)
 
 
@@ -194,10 +222,15 @@ def _restart(fresh: ActorState, actor: ActorState, after: Board) -> ActorState:
     return jax.tree.map(choose, fresh, going_on)
 
 
-def _stats(found) -> ChunkStats:
+def _stats(found: SearchOutput) -> ChunkStats:
+    """The figures of each search, leaves [B]."""
     weights = found.action_weights
     prior = jax.nn.log_softmax(found.tree.prior_logits[:, 0])
     log_weights = jnp.log(jnp.maximum(weights, 1e-30))
     entropy = -(weights * log_weights).sum(axis=-1)
     divergence = (weights * (log_weights - prior)).sum(axis=-1)
-    return ChunkStats(entropy.mean(), divergence.mean(), found.root_value.mean())
+    return ChunkStats(entropy, divergence, found.root_value)
+
+
+def _mean(counted: Bool[Array, "T B"], values: Float[Array, "T B"]) -> Float[Array, ""]:
+    return jnp.where(counted, values, 0.0).sum() / counted.sum()

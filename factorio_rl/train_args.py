@@ -4,15 +4,24 @@ In: arguments. Out: the config with its overrides, the run directory and the run
 `--help` lists every setting, grouped by section. No jax.
 """
 
+import argparse
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import tyro
 
+from envs.errors import UserError
+from envs.heldout import HELDOUT_SETS
+from envs.one_line import one_line
+from envs.suggestion import nearest
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
+
+MAX_MESSAGE = 300
+"""Longest message about an option, characters; it may repeat an argument."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +63,32 @@ class _CommandWithSettings(_Command):
     )
 
 
+class _Parser(argparse.ArgumentParser):
+    """Reports a misused option as every other error is reported: in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{one_line(message, MAX_MESSAGE)}; see train.py --help")
+
+
 def parse_train_args(argv: Sequence[str]) -> TrainArgs:
     """Parses the arguments after the program's name.
 
-    Raises ConfigError for bad settings; prints and raises SystemExit for --help (0) and for a
-    missing or misused option (2).
+    Raises UserError for a missing or misused option, ConfigError for bad settings; prints and
+    raises SystemExit(0) for --help.
     """
     if {"-h", "--help"} & set(argv):
         tyro.cli(_CommandWithSettings, prog="train.py", args=["--help"])
-    command, overrides = tyro.cli(_Command, prog="train.py", args=argv, return_unknown_args=True)
+    parser = _Parser(allow_abbrev=False, add_help=False)
+    for option in fields(_Command):
+        names = dict.fromkeys(f"--{option.name.replace('_', sign)}" for sign in "-_")
+        parser.add_argument(*names, type=Path, required=option.default is MISSING)
+    command, overrides = parser.parse_known_args(argv)
     config = load_config(command.config, overrides)
+    heldout = config.tasks.heldout
+    if heldout not in HELDOUT_SETS:
+        raise UserError(
+            f"tasks.heldout: got {json.dumps(heldout)}, which is no held-out set; "
+            f"{nearest(heldout, HELDOUT_SETS)}"
+        )
     run_dir = command.run_dir or Path("runs") / command.config.stem
     return TrainArgs(config, run_dir, command.init_from)

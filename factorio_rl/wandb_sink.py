@@ -1,64 +1,47 @@
-"""Metrics to Weights & Biases, on a thread of their own.
+"""Metrics to Weights & Biases, by way of a process of its own.
 
-In: log events. Out: calls of wandb, which may be absent, broken, slow or unreachable: every call,
-the import and the start included, runs on a daemon thread behind a bounded queue, so the run
-never waits for it. The first failure is one warning; then the sink is off. No jax.
+In: log events. Out: lines for `wandb_process`, the only one that imports wandb. wandb may be
+absent, slow or unreachable, it may hang, crash or be killed: the run waits for none of it. A
+process that fails is replaced by one that writes offline and gets the events again; if that one
+fails too, the sink is off. No jax.
 """
 
-import importlib
-import netrc
+import json
 import os
-import queue
+import signal
+import subprocess
+import sys
 import threading
+import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlparse
+from typing import IO, Any
 
+from envs.atomic_file import write_text_atomically
 from factorio_rl.config_sections import LoggingConfig
 from factorio_rl.metrics import Fields, plain
+from factorio_rl.wandb_mode import resolve_mode
 
-QUEUE_EVENTS = 1000
-"""Events that may wait; later ones are dropped while wandb does not take them."""
-
-INIT_TIMEOUT_S = 20
-"""Seconds after which wandb gives up going online; it holds up the end of the process so long."""
+KEPT_EVENTS = 10_000
+"""Newest events of this start, kept for a process that takes the place of a failed one."""
 
 COUNTERS = ("chunk", "env_steps", "learner_updates")
 """Fields that are logged under their own name, not under their event's."""
 
 ID_FILE = "wandb_id"
 
+COMMAND = (sys.executable, "-m", "factorio_rl.wandb_process")
 
-def resolve_mode(mode: str, environment: Mapping[str, str]) -> str:
-    """online, offline or disabled, from the setting and the environment; never asks.
-
-    auto follows WANDB_MODE if that is set. Without a key, online becomes offline.
-    """
-    if mode == "auto":
-        wanted = environment.get("WANDB_MODE", "online")
-        mode = wanted if wanted in ("offline", "disabled") else "online"
-    if mode == "online" and not _has_key(environment):
-        return "offline"
-    return mode
-
-
-def _has_key(environment: Mapping[str, str]) -> bool:
-    if environment.get("WANDB_API_KEY"):
-        return True
-    host = urlparse(environment.get("WANDB_BASE_URL", "")).hostname or "api.wandb.ai"
-    try:
-        return netrc.netrc(environment.get("NETRC")).authenticators(host) is not None
-    except (OSError, netrc.NetrcParseError):
-        return False
+_PROJECT = Path(__file__).parents[1]
 
 
 class WandbSink:
     """Sends the events of one run directory to one wandb run, over all starts of the run.
 
     `config` is what wandb shows as the run's settings; `notify` gets the address of the run and
-    the one warning. `module` is a test's stand-in for wandb.
+    the warnings, on a thread of the sink.
     """
 
     def __init__(
@@ -67,93 +50,102 @@ class WandbSink:
         settings: LoggingConfig,
         config: Mapping[str, Any],
         notify: Callable[[str], None] = print,
-        module: Any = None,
     ) -> None:
-        self._run_dir = run_dir
+        self._run_dir = run_dir.resolve()
         self._settings = settings
         self._config = dict(config)
         self._notify = notify
-        self._module = module
-        self._warned = False
-        self._queue: queue.Queue[dict[str, Any] | None] = queue.Queue(QUEUE_EVENTS)
-        self._off = threading.Event()
-        self._exit_code = 0
+        self._events = _Events()
+        self._going_online: subprocess.Popen[bytes] | None = None
+        self._started = threading.Event()
         self._mode = resolve_mode(settings.wandb, os.environ)
         self._thread = threading.Thread(target=self._work, name="wandb", daemon=True)
         if self._mode == "disabled":
-            self._off.set()
             return
         if self._mode != settings.wandb == "online":
             self._warn("no key is configured (wandb login); writing offline")
         self._thread.start()
 
     def log(self, event: str, fields: Fields) -> None:
-        """Queues one event; drops it, with one warning, if wandb is too far behind."""
-        if self._off.is_set():
-            return
-        figures = {
-            name if name in COUNTERS else f"{event}/{name}": plain(value)
-            for name, value in fields.items()
-        }
-        try:
-            self._queue.put_nowait(figures)
-        except queue.Full:
-            self._warn("not keeping up; events are dropped")
+        """Takes one event; never waits."""
+        if self._thread.is_alive():
+            self._events.add(
+                {
+                    name if name in COUNTERS else f"{event}/{name}": plain(value)
+                    for name, value in fields.items()
+                }
+            )
 
     def close(self, timeout_s: float, exit_code: int = 0) -> None:
-        """Ends the wandb run, waiting for at most `timeout_s` seconds."""
+        """Ends the wandb run, waiting for at most `timeout_s` seconds.
+
+        What has not gone online in half of that is written offline. What is not finished in all
+        of it is finished by the process alone, after this one has ended.
+        """
         if not self._thread.is_alive():
             return
-        self._exit_code = exit_code
-        try:
-            self._queue.put_nowait(None)
-        except queue.Full:
-            self._off.set()
-        self._thread.join(timeout_s)
+        until_s = time.monotonic() + timeout_s
+        self._events.end(exit_code)
+        going_online = self._going_online
+        if not self._started.wait(timeout_s / 2) and going_online is not None:
+            going_online.send_signal(signal.SIGALRM)
+        self._thread.join(until_s - time.monotonic())
         if self._thread.is_alive():
-            self._warn("did not finish in time; `wandb sync` can upload what is on disk")
-        self._off.set()
+            self._warn("still at work; it ends by itself, `wandb sync` can upload what it does not")
 
     def _work(self) -> None:
-        """The thread: starts the wandb run, then logs until the end or the first failure."""
+        """The thread: a process, and a second one if the first fails."""
         try:
-            run = self._start()
-            while (figures := self._queue.get()) is not None and not self._off.is_set():
-                run.log(figures)
-            run.finish(exit_code=self._exit_code)
-        except BaseException as error:  # a failing wandb must not reach the run, whatever it raises
-            self._warn(f"switched off after {type(error).__name__}: {_first_line(error)}")
-        finally:
-            self._off.set()
+            failure = self._run(self._mode)
+            if failure is not None:
+                self._warn(f"{failure}; writing offline")
+                failure = self._run("offline")
+        except OSError as error:
+            failure = f"cannot start: {error.strerror}"
+        if failure is not None:
+            self._warn(f"switched off: {failure}; metrics.jsonl has every event")
+        self._started.set()
 
-    def _start(self) -> Any:
-        wandb = self._module or importlib.import_module("wandb")
-        try:
-            run = self._init(wandb, self._mode)
-        except Exception as error:
-            if self._mode != "online":
-                raise
-            self._warn(f"cannot go online ({_first_line(error)}); writing offline")
-            wandb.teardown()
-            run = self._init(wandb, "offline")
-        run.define_metric("env_steps")
-        run.define_metric("*", step_metric="env_steps")
-        if not run.offline:
-            self._notify(f"wandb: {run.url}")
-        return run
-
-    def _init(self, wandb: Any, mode: str) -> Any:
-        return wandb.init(
-            project=self._settings.wandb_project,
-            entity=self._settings.wandb_entity,
-            id=self._run_id(),
-            name=self._run_dir.name,
-            dir=str(self._run_dir),
-            config=self._config,
-            mode=mode,
-            resume="allow",
-            settings=wandb.Settings(console="off", silent=True, init_timeout=INIT_TIMEOUT_S),
+    def _run(self, mode: str) -> str | None:
+        """One process from start to end; why it failed, None if it did not. Raises OSError."""
+        lines = self._events.lines(self._about(mode))
+        process = subprocess.Popen(
+            COMMAND,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": _python_path()},
+            start_new_session=True,  # The Ctrl-C of the terminal is for the run alone.
         )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._going_online = process if mode == "online" else None
+        threading.Thread(target=_feed, args=(process.stdin, lines), daemon=True).start()
+        failure = None
+        for line in process.stdout:
+            message = _message(line)
+            if "started" in message:
+                self._started.set()
+                if message["started"]:
+                    self._notify(f"wandb: {message['started']}")
+            failure = message.get("failed")
+        process.stdout.close()
+        code = process.wait()
+        return None if code == 0 else failure or _how_it_ended(code)
+
+    def _about(self, mode: str) -> dict[str, Any]:
+        """What the process passes to `wandb.init`, and the program that wandb is to show."""
+        return {
+            "project": self._settings.wandb_project,
+            "entity": self._settings.wandb_entity,
+            "id": self._run_id(),
+            "name": self._run_dir.name,
+            "dir": str(self._run_dir),
+            "config": self._config,
+            "mode": mode,
+            "program": sys.argv[0],
+        }
 
     def _run_id(self) -> str:
         """The id of the wandb run, made at the first start and kept in the run directory."""
@@ -161,14 +153,85 @@ class WandbSink:
         if path.exists():
             return path.read_text(encoding="utf-8").strip()
         fresh = uuid.uuid4().hex[:12]
-        path.write_text(fresh + "\n", encoding="utf-8")
+        write_text_atomically(path, fresh + "\n")
         return fresh
 
     def _warn(self, text: str) -> None:
-        if not self._warned:
-            self._warned = True
-            self._notify(f"warning: wandb: {text}")
+        self._notify(f"warning: wandb: {text}")
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or ["no message"])[0]
+class _Events:
+    """The newest events as lines of JSON, which several readers take one after another."""
+
+    def __init__(self) -> None:
+        self._lines: deque[bytes] = deque()
+        self._first = 0  # number of the oldest line that is kept
+        self._ended = False
+        self._changed = threading.Condition()
+
+    def add(self, value: Any) -> None:
+        """Appends one line and forgets the oldest one above KEPT_EVENTS."""
+        line = json.dumps(value).encode() + b"\n"
+        with self._changed:
+            self._lines.append(line)
+            if len(self._lines) > KEPT_EVENTS:
+                self._lines.popleft()
+                self._first += 1
+            self._changed.notify_all()
+
+    def end(self, exit_code: int) -> None:
+        """Appends the last line."""
+        self.add(exit_code)
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def lines(self, about: dict[str, Any]) -> Iterator[bytes]:
+        """The opening line, then all lines from the oldest kept one to the last; waits for them."""
+        yield json.dumps(about).encode() + b"\n"
+        position = 0
+        while True:
+            with self._changed:
+                while position >= self._next and not self._ended:
+                    self._changed.wait()
+                position = max(position, self._first)
+                if position == self._next:
+                    return
+                line = self._lines[position - self._first]
+            yield line
+            position += 1
+
+    @property
+    def _next(self) -> int:
+        """Number that the next line will have."""
+        return self._first + len(self._lines)
+
+
+def _feed(pipe: IO[bytes], lines: Iterator[bytes]) -> None:
+    """Writes the lines until the last one, or until the process has ended."""
+    try:
+        with pipe:
+            for line in lines:
+                while line:
+                    line = line[pipe.write(line) :]
+    except OSError:
+        return
+
+
+def _message(line: bytes) -> dict[str, str | None]:
+    """What the process tells; nothing in a line that was cut short when it was killed."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return {}
+
+
+def _python_path() -> str:
+    """PYTHONPATH of a process that is to find this package, wherever the run was started."""
+    return os.pathsep.join(filter(None, [str(_PROJECT), os.environ.get("PYTHONPATH")]))
+
+
+def _how_it_ended(code: int) -> str:
+    if code == -signal.SIGALRM:
+        return "it did not answer in time"
+    return f"its process was killed by signal {-code}" if code < 0 else f"its process ended: {code}"

@@ -87,9 +87,9 @@ class KernelTree:
         parents, actions = nodes.parents[:, :num_nodes], nodes.actions[:, :num_nodes]
         rows = jnp.arange(parents.shape[0])[:, None]
         # Past the end, and so dropped, where there is no edge; JAX would wrap a negative index.
-        parent = jnp.where(parents == NO_PARENT, num_nodes, parents)
+        parent = jnp.where(parents == NO_PARENT, num_nodes + jnp.arange(num_nodes), parents)
         logits = state.unvisited_logits.at[rows, parent, actions].set(
-            nodes.edge_logits[:, :num_nodes], mode="drop"
+            nodes.edge_logits[:, :num_nodes], mode="drop", unique_indices=True
         )
         return SearchTree(
             visits=nodes.visits[:, :num_nodes],

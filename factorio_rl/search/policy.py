@@ -132,7 +132,9 @@ def _simulate(
     evaluation, embedding = expand(above, jnp.maximum(edge.action, 0), iteration == ROOT)
     _check_float32(evaluation)
     embeddings = jax.tree.map(
-        lambda stored, new: stored.at[rows, edge.node].set(new), search.embeddings, embedding
+        lambda stored, new: stored.at[rows, edge.node].set(new, unique_indices=True),
+        search.embeddings,
+        embedding,
     )
     return _Search(methods.add(state, evaluation, iteration), embeddings)
 

@@ -99,16 +99,20 @@ def put_node(tree: SearchTree, edge: Edge, evaluation: Evaluation) -> SearchTree
     Under a depth limit a node can be evaluated again: its visits go on, its value starts anew.
     """
     at = (jnp.arange(edge.node.shape[0]), edge.node)
+
+    def put(stored: Array, new: Array) -> Array:
+        return stored.at[at].set(new, unique_indices=True)
+
     return replace(
         tree,
-        visits=tree.visits.at[at].add(1),
-        values=tree.values.at[at].set(evaluation.value),
-        raw_values=tree.raw_values.at[at].set(evaluation.value),
-        rewards=tree.rewards.at[at].set(evaluation.reward),
-        discounts=tree.discounts.at[at].set(evaluation.discount),
-        parents=tree.parents.at[at].set(edge.parent),
-        actions=tree.actions.at[at].set(edge.action),
-        prior_logits=tree.prior_logits.at[at].set(evaluation.prior_logits),
+        visits=tree.visits.at[at].add(1, unique_indices=True),
+        values=put(tree.values, evaluation.value),
+        raw_values=put(tree.raw_values, evaluation.value),
+        rewards=put(tree.rewards, evaluation.reward),
+        discounts=put(tree.discounts, evaluation.discount),
+        parents=put(tree.parents, edge.parent),
+        actions=put(tree.actions, edge.action),
+        prior_logits=put(tree.prior_logits, evaluation.prior_logits),
     )
 
 

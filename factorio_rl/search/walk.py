@@ -67,7 +67,7 @@ def walk(
         return Walk(
             level=level,
             depth=at.depth + at.going,
-            path=at.path.at[:, at.level].set(parent),
+            path=at.path.at[:, at.level].set(parent, unique_indices=True),
             parent=parent,
             action=action,
             child=child,

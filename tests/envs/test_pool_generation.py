@@ -1,12 +1,19 @@
 """Pools: one side of the split, families in turn, no geometry twice, for any number of workers."""
 
+import errno
+import multiprocessing
+import os
+import signal
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
 from envs import pool_generation
 from envs.generate import GenerationError, GeneratorSettings, generate
-from envs.pool_generation import generate_pool
+from envs.pool_generation import WorkerError, all_incomplete_variants, generate_pool
 from envs.solved import Solved
 from envs.split import canonical_hash, in_heldout_stratum, is_heldout
 from envs.task_spec import TaskSpec
@@ -102,6 +109,48 @@ def stop(done: int) -> None:
 def test_who_hears_of_progress_may_stop_it(workers: int) -> None:
     with pytest.raises(StopError):
         generate_pool(SETTINGS, SEED, 9, workers=workers, on_progress=stop)
+
+
+@pytest.mark.slow
+def test_worker_that_is_killed_ends_it_in_words() -> None:
+    killed: list[int] = []
+
+    def kill_one(done: int) -> None:
+        if not killed:
+            killed.extend(child.pid for child in multiprocessing.active_children() if child.pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    with pytest.raises(WorkerError, match=r"one of the 2 processes .* died: killed") as raised:
+        generate_pool(SETTINGS, SEED, 200, workers=2, on_progress=kill_one)
+    assert raised.value.exit_code == 2
+    assert not multiprocessing.active_children()
+
+
+def test_a_stop_that_was_asked_for_wins_over_a_worker_that_died(
+    training: list[Solved], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def died(pool: ProcessPoolExecutor, *work: object) -> Iterator[object]:
+        raise BrokenProcessPool
+        yield
+
+    monkeypatch.setattr(ProcessPoolExecutor, "map", died)
+    with pytest.raises(StopError):
+        generate_pool(SETTINGS, SEED, 9, workers=2, on_progress=stop)
+    with pytest.raises(StopError):
+        all_incomplete_variants(training, SEED, 4, workers=2, on_progress=stop)
+    with pytest.raises(WorkerError):
+        all_incomplete_variants(training, SEED, 4, workers=2)
+
+
+def test_processes_that_cannot_be_started_are_told_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_process(pool: ProcessPoolExecutor, *work: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "map", no_process)
+    with pytest.raises(WorkerError, match=r"temporarily unavailable.*ulimit -u"):
+        generate_pool(SETTINGS, SEED, 9, workers=2)
 
 
 def test_families_of_which_hardly_a_task_is_accepted_are_refused(

@@ -4,6 +4,7 @@ Compiled programs and played chunks are session fixtures, since compiling takes 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -103,7 +104,7 @@ def learner(fresh: LearnerState) -> LearnerState:
     rng = np.random.default_rng(1)
     noisy = [leaf + 0.1 * rng.standard_normal(leaf.shape).astype(np.float32) for leaf in leaves]
     params = jax.device_put(jax.tree.unflatten(tree, noisy))
-    return LearnerState(params, fresh.optimizer, fresh.updates)
+    return replace(fresh, params=params)
 
 
 @pytest.fixture(scope="session")

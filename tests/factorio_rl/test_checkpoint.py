@@ -1,7 +1,6 @@
-"""Checkpoints: bit for bit, typed, kept by age and score, and safe against damage."""
+"""Checkpoints: bit for bit, typed, whole or not there, kept by age and score."""
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ import pytest
 from tiny_setup import Played
 
 from envs.actions import num_actions
-from factorio_rl.checkpoint import CheckpointError, CheckpointStore
+from factorio_rl.checkpoint import CheckpointStore, OtherRunError, SaveError
+from factorio_rl.checkpoint_check import CheckpointError
+from factorio_rl.checkpoint_manifest import Manifest
 from factorio_rl.config import Config
 from factorio_rl.curriculum import start_curriculum, tally
 from factorio_rl.demonstrations import References, family_longest
@@ -23,19 +24,21 @@ from factorio_rl.precision_switch import PrecisionState
 from factorio_rl.replay import add_rows, empty_replay
 from factorio_rl.scoring import ChunkScores
 
-# What Orbax leaves behind when a load fails half-way.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
-)
-
-KEEP = 2
+FINGERPRINT = {"network.channels": 8, "pool_sha256": "abc"}
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[CheckpointStore]:
-    opened = CheckpointStore(tmp_path / "checkpoints", KEEP)
-    yield opened
-    opened.close()
+def store(tmp_path: Path) -> CheckpointStore:
+    return CheckpointStore(tmp_path / "checkpoints", FINGERPRINT)
+
+
+def save(
+    store: CheckpointStore, step: int, parts: Mapping[str, Any], score: float | None = None
+) -> None:
+    """Saves a step, made at the chunk of the same number."""
+    store.save(Manifest(step, step, None, {}, FINGERPRINT, {"jax": "1"}), parts)
+    if score is not None:
+        store.set_score(step, score)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +63,7 @@ def state(
             np.asarray(references.family),
         ),
         pending=tuple(chunk.ended for chunk in played.chunks[:2]),
-        counters=Counters(*map(np.asarray, np.array([3, 2**40 + 1, 17, 1], np.int64))),
+        counters=Counters(*map(np.asarray, np.array([3, 2**40 + 1, 17, 1, 2, 5, 4], np.int64))),
         precision=PrecisionState(
             jnp.float32([0.25, 8.0]), np.asarray(True), np.asarray(2, np.int64)
         ),
@@ -93,7 +96,7 @@ def assert_same_bits(first: Any, second: Any) -> None:
 def test_loop_state_comes_back_bit_for_bit_with_its_types(
     store: CheckpointStore, state: LoopState
 ) -> None:
-    store.save(3, parts_of(state), None)
+    save(store, 3, parts_of(state))
     loaded = LoopState(**store.load(3, parts_of(blank(state))))
     assert_same_bits(loaded, state)
     assert int(loaded.counters.env_steps) == 2**40 + 1
@@ -106,7 +109,7 @@ def test_tallies_of_a_version_without_families_are_refused(
 ) -> None:
     names = ("episodes", "solved", "empty_episodes", "empty_score", "empty_length")
     old = {name: getattr(state.curriculum, name).sum(axis=0) for name in names}
-    store.save(3, {"curriculum": old}, None)
+    save(store, 3, {"curriculum": old})
     with pytest.raises(CheckpointError, match="cannot load checkpoint"):
         store.load(3, {"curriculum": state.curriculum})
 
@@ -125,21 +128,21 @@ def test_every_type_of_array_comes_back(store: CheckpointStore) -> None:
         "uint8": np.arange(200, 210, dtype=np.uint8),
         "nested": ({"a": (jnp.ones(2), np.ones(2))}, [jnp.zeros(1)]),
     }
-    store.save(0, {"tree": tree}, None)
+    save(store, 0, {"tree": tree})
     assert_same_bits(store.load(0, {"tree": blank(tree)})["tree"], tree)
 
 
 def test_parts_that_are_not_asked_for_are_not_read(
     store: CheckpointStore, state: LoopState
 ) -> None:
-    store.save(1, parts_of(state), None)
+    save(store, 1, parts_of(state))
     loaded = store.load(1, {"counters": blank(state.counters)})
     assert list(loaded) == ["counters"]
     assert_same_bits(loaded["counters"], state.counters)
 
 
 def small(number: float) -> dict[str, Any]:
-    return {"numbers": {"a": np.full(400, number), "b": jnp.full(3, number)}}
+    return {"numbers": {"a": np.full(400, float(number)), "b": jnp.full(3, float(number))}}
 
 
 LIKE = small(0.0)
@@ -151,156 +154,98 @@ def value_of(parts: dict[str, Any]) -> float:
     return values.pop()
 
 
-def test_newest_and_best_checkpoints_are_kept(store: CheckpointStore) -> None:
-    for step, score in enumerate([0.1, 0.9, 0.3, None, 0.2, None]):
-        store.save(step, small(step), score)
-    assert store.steps() == [5, 4, 1]
-    assert store.newest_step() == 5
+def test_newest_best_and_every_so_many_are_kept(store: CheckpointStore) -> None:
+    for step, score in enumerate([0.1, 0.9, 0.3, None, 0.2, None, 0.4]):
+        save(store, step, small(step), score)
+        store.keep_only(newest=2, every_chunks=3)
+    assert store.steps() == [6, 5, 3, 1]
+    assert store.newest_step() == 6
     assert store.best_step() == 1
     assert value_of(store.load(1, LIKE)) == 1
 
 
 def test_scores_survive_in_the_folder(store: CheckpointStore) -> None:
     for step, score in enumerate([0.5, 0.75, 0.5, None]):
-        store.save(step, small(step), score)
-    again = CheckpointStore(store.directory, KEEP)
+        save(store, step, small(step), score)
+    again = CheckpointStore(store.directory, FINGERPRINT)
     assert again.best_step() == 1
-    again.save(4, small(4), 0.8)
+    save(again, 4, small(4), 0.8)
     assert again.best_step() == 4
-    assert again.steps() == [4, 3]
-    again.close()
-
-
-def test_of_equal_scores_the_newer_is_the_best(store: CheckpointStore) -> None:
-    for step in range(2):
-        store.save(step, small(step), 0.5)
-    assert store.best_step() == 1
+    assert sorted(again.keep_only(newest=2, every_chunks=None)) == [0, 1, 2]
 
 
 def test_newest_is_the_best_where_nothing_was_scored(store: CheckpointStore) -> None:
-    store.save(3, small(3), None)
-    assert store.best_step() == 3
+    save(store, 3, small(3))
+    save(store, 4, small(4))
+    assert store.best_step() == 4
 
 
-def test_step_that_exists_is_saved_again_only_for_its_score(store: CheckpointStore) -> None:
-    store.save(1, small(1), 0.5)
-    store.save(2, small(2), None)
-    store.save(2, small(9), None)
+def test_step_that_exists_is_not_written_again(store: CheckpointStore) -> None:
+    save(store, 2, small(2), 0.9)
+    save(store, 2, small(9))
     assert value_of(store.load(2, LIKE)) == 2
-    assert store.best_step() == 1
-    store.save(2, small(2), 0.9)
-    assert store.best_step() == 2
-    assert value_of(store.load(2, LIKE)) == 2
+    assert store.manifest(2).score == 0.9
 
 
 def test_reading_alone_creates_and_removes_nothing(store: CheckpointStore, tmp_path: Path) -> None:
-    store.save(1, small(1), 0.5)
-    unfinished = store.directory / "2.orbax-checkpoint-tmp"
+    save(store, 1, small(1), 0.5)
+    unfinished = store.directory / "2.writing.orbax-checkpoint-tmp"
     unfinished.mkdir()
-    reader = CheckpointStore(store.directory)
+    reader = CheckpointStore(store.directory, FINGERPRINT)
     assert value_of(reader.load(reader.best_step(), LIKE)) == 1
-    reader.close()
     assert unfinished.is_dir()
-    with pytest.raises(CheckpointError, match="train there first"):
-        CheckpointStore(tmp_path / "nowhere")
+    nowhere = CheckpointStore(tmp_path / "nowhere", FINGERPRINT)
+    assert nowhere.load_newest(LIKE, print) is None
     assert not (tmp_path / "nowhere").exists()
 
 
 def test_empty_folder_has_no_checkpoint(store: CheckpointStore) -> None:
     assert store.steps() == []
-    assert store.load_newest(LIKE) is None
+    assert store.load_newest(LIKE, print) is None
     for missing in (store.best_step, store.newest_step):
         with pytest.raises(CheckpointError, match=r"no checkpoint in .*train there first"):
             missing()
 
 
-def damage(folder: Path, how: str) -> None:
-    """Spoils a checkpoint as a full disk or a lost file would."""
-    assert folder.is_dir()
-    if how == "lost part":
-        for path in sorted((folder / "numbers").rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
-        (folder / "numbers").rmdir()
-    elif how == "lost data":
-        for path in folder.rglob("d/*"):
-            path.unlink()
-    else:
-        name = {"cut description": "_METADATA", "cut index": "manifest.ocdbt"}[how]
-        for path in folder.rglob(name):
-            path.write_bytes(path.read_bytes()[:20])
-
-
-@pytest.mark.parametrize("how", ["lost part", "lost data", "cut description", "cut index"])
-def test_damaged_newest_checkpoint_falls_back_to_the_one_before(
-    store: CheckpointStore, how: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    for step in (4, 5):
-        store.save(step, small(step), None)
-    damage(store.directory / "5", how)
-    with caplog.at_level(logging.WARNING, "factorio_rl.checkpoint"):
-        found = store.load_newest(LIKE)
-    assert found is not None
-    assert found[0] == 4
-    assert value_of(found[1]) == 4
-    assert "cannot load checkpoint" in caplog.text
-    assert str(store.directory / "5") in caplog.text
-
-
-def test_run_that_fell_back_can_save_the_damaged_step_again(store: CheckpointStore) -> None:
-    for step in (3, 4, 5):
-        store.save(step, small(step), None)
-    damage(store.directory / "5", "cut description")
-    assert store.load_newest(LIKE) is not None
-    assert store.steps() == [4]
-    store.save(5, small(50), 0.5)
-    for opened in (store, CheckpointStore(store.directory, KEEP)):
-        found = opened.load_newest(LIKE)
-        assert found is not None
-        assert (found[0], value_of(found[1])) == (5, 50)
-        assert opened.steps() == [5, 4]
-
-
-def test_folder_of_damaged_checkpoints_is_an_error_that_names_them(store: CheckpointStore) -> None:
-    for step in (4, 5):
-        store.save(step, small(step), None)
-        damage(store.directory / str(step), "cut description")
-    with pytest.raises(CheckpointError) as caught:
-        store.load_newest(LIKE)
-    for step in (4, 5):
-        assert str(store.directory / str(step)) in str(caught.value)
-    assert "restore one from a copy" in str(caught.value)
-    assert caught.value.exit_code == 4
-    # Nothing was moved: the user may mend them.
-    assert store.steps() == [5, 4]
-
-
-@pytest.mark.parametrize(
-    ("like", "reason"),
-    [
-        ({"numbers": {**LIKE["numbers"], "b": jnp.zeros(4)}}, r"\(4,\).*\(3,\)"),
-        ({"numbers": {**LIKE["numbers"], "c": jnp.zeros(3)}}, "c: - Source"),
-        ({"letters": jnp.zeros(3)}, "letters"),
-    ],
-)
-def test_other_shape_is_an_error_with_the_reason(
-    store: CheckpointStore, like: dict[str, Any], reason: str
-) -> None:
-    store.save(1, small(1), None)
-    with pytest.raises(CheckpointError, match=reason):
-        store.load(1, like)
-
-
 def test_step_that_does_not_exist_is_an_error(store: CheckpointStore) -> None:
-    store.save(1, small(1), None)
-    with pytest.raises(CheckpointError, match=r"2.*No checkpoint found at step 2"):
+    save(store, 1, small(1))
+    with pytest.raises(CheckpointError, match=r"there is no checkpoint .*/2"):
         store.load(2, LIKE)
 
 
-def test_checkpoint_that_was_never_completed_is_not_seen(store: CheckpointStore) -> None:
-    store.save(1, small(1), None)
-    (store.directory / "2.orbax-checkpoint-tmp").mkdir()
-    again = CheckpointStore(store.directory, KEEP)
+def test_what_was_never_finished_is_not_seen_and_can_be_removed(store: CheckpointStore) -> None:
+    save(store, 1, small(1))
+    for name in ("2.writing", "2.writing.orbax-checkpoint-tmp-7", "3.deleting"):
+        (store.directory / name / "learner").mkdir(parents=True)
+    (store.directory / "thesis").mkdir()
+    again = CheckpointStore(store.directory, FINGERPRINT)
     assert again.steps() == [1]
-    again.save(2, small(2), None)
+    again.remove_leftovers()
+    assert {path.name for path in store.directory.iterdir()} == {"1", "thesis"}
+    save(again, 2, small(2))
     assert again.steps() == [2, 1]
-    again.close()
+
+
+def test_failed_save_leaves_the_others_and_nothing_else(
+    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(store, 1, small(1))
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("factorio_rl.checkpoint.write_manifest", full)
+    with pytest.raises(SaveError, match="No space left on device") as caught:
+        save(store, 2, small(2))
+    assert caught.value.is_disk_full
+    assert [path.name for path in store.directory.iterdir()] == ["1"]
+    assert value_of(store.load(1, LIKE)) == 1
+
+
+def test_checkpoint_of_other_settings_is_refused_with_what_differs(store: CheckpointStore) -> None:
+    save(store, 1, small(1))
+    other = CheckpointStore(store.directory, {**FINGERPRINT, "network.channels": 16})
+    with pytest.raises(OtherRunError, match=r"network.channels: 8 in the checkpoint, 16 now") as it:
+        other.load_newest(LIKE, print)
+    assert it.value.exit_code == 2
+    assert store.steps() == [1]

@@ -58,7 +58,15 @@ def cheap_play(config: Config, predict: Predict) -> RunChunk:
         policy = jnp.ones((moves, envs, actions)) / actions
         rows = Rows(every.task_index, board, policy, env, episode, jnp.ones_like(over))
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), rows)
-        ended = Ended(over, every.task_index, board, episode, every.removed, every.start_placed)
+        ended = Ended(
+            over,
+            every.task_index,
+            board,
+            episode,
+            every.removed,
+            every.start_placed,
+            jnp.zeros_like(over),
+        )
         marked = level_weights * jnp.arange(level_weights.size).reshape(level_weights.shape)
         stats = ChunkStats(marked.sum(), *jnp.zeros(len(ChunkStats._fields) - 1))
         return replace(actor, episode=actor.episode + counts[-1]), Chunk(flat, ended, stats)
@@ -83,7 +91,7 @@ def cheap_update(config: Config, network: Network) -> Update:
         params = jax.tree.map(lambda leaf: leaf + step, state.params)
         losses = LossFigures(*jnp.ones(len(LossFigures._fields)))
         figures = UpdateFigures(losses._replace(loss=scales.sum()), step, jnp.isfinite(step))
-        return LearnerState(params, state.optimizer, state.updates + 1), figures
+        return replace(state, params=params, updates=state.updates + 1), figures
 
     return update
 
@@ -249,6 +257,20 @@ def test_imitation_updates_the_learner_alone(
             getattr(before, name),
             jax.device_get(getattr(after, name)),
         )
+
+
+def test_figures_of_skipped_updates_are_left_out_of_the_means() -> None:
+    def figures(loss: float) -> UpdateFigures:
+        value = jnp.float32(loss)
+        losses = LossFigures(*[value] * len(LossFigures._fields))
+        return UpdateFigures(losses, 2 * value, jnp.isfinite(value))
+
+    mean = chunk.mean_figures([figures(1.0), figures(float("nan")), figures(2.0)])
+    assert float(mean.losses.loss) == 1.5
+    assert float(mean.gradient_norm) == 3.0
+    assert not mean.finite
+    assert chunk.mean_figures([figures(1.0), figures(3.0)]).finite
+    assert np.isnan(chunk.mean_figures([figures(float("inf"))]).losses.loss)
 
 
 def test_keys_of_purposes_and_seeds_differ() -> None:

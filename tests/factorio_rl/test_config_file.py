@@ -66,18 +66,18 @@ def test_all_problems_come_in_one_error(tmp_path: Path) -> None:
     assert set(caught.value.problems) == {
         "search.num_simulatons: unknown key; did you mean search.num_simulations?",
         "search.learning_rate: unknown key; did you mean learner.learning_rate?",
-        'search.max_depth: got "deep"; must be a whole number >= 1 or null',
+        'search.max_depth: got "deep"; must be a whole number >= 1 and <= 2147483647 or null',
         "network: got 3; must be a section of settings",
         "env.width: got 2; must be a whole number >= 4 and <= 32",
         'env.growth_rule: got "maybe"; must be true or false',
         "foo: unknown key; known are run, env, tasks, network, search, actor, replay, learner, "
         "train, eval, logging",
-        "learner.learning_rate: got -0.001; must be a number > 0",
+        "learner.learning_rate: got -0.001; must be a number > 0 and <= 1e+30",
         'tasks.families[0]: got "circut"; no family of tasks; did you mean circuit?',
         "logging.wandb: got false; must be one of auto, online, offline, disabled",
         "lr: unknown option; known are run, env, tasks, network, search, actor, replay, learner, "
         "train, eval, logging",
-        "train.num_chunks: got true; must be a whole number >= 1",
+        "train.num_chunks: got true; must be a whole number >= 1 and <= 2147483647",
         "learner.batch_size: 200000 is more than replay.capacity, 100000",
     }
     assert all(problem in str(caught.value) for problem in caught.value.problems)
@@ -87,7 +87,9 @@ def test_rule_is_not_blamed_on_a_field_that_is_wrong_itself(tmp_path: Path) -> N
     text = "replay: {capacity: 0}\nlearner: {batch_size: 200000}"
     with pytest.raises(ConfigError) as caught:
         load_config(_written(tmp_path, text))
-    assert caught.value.problems == ("replay.capacity: got 0; must be a whole number >= 1",)
+    assert caught.value.problems == (
+        "replay.capacity: got 0; must be a whole number >= 1 and <= 2147483647",
+    )
 
 
 def test_override_of_something_that_is_no_field_names_the_nearest(tmp_path: Path) -> None:
@@ -132,7 +134,7 @@ def test_problems_in_a_section_within_a_section_name_the_whole_path(tmp_path: Pa
         "actor.swich: unknown key; did you mean actor.switch?",
         "actor.switch.gat: unknown key; did you mean actor.switch.gate?",
         'actor.switch.gate: got "maybe"; must be true or false',
-        "actor.switch.max_value_error: got -1; must be a number > 0",
+        "actor.switch.max_value_error: got -1; must be a number > 0 and <= 1e+30",
         'actor.switch.probe_positions: got "many"; must be a whole number >= 1 and <= 4096',
         "actor.switch.min_policy_agreement: got 2; must be a number >= 0 and <= 1",
         "learner.batch_size: 256 is more than replay.capacity, 10",
@@ -175,8 +177,8 @@ def test_rules_are_not_blamed_on_a_wrong_precision(tmp_path: Path, precision: st
     with pytest.raises(ConfigError) as caught:
         load_config(_written(tmp_path, PRECISION_WRONG), [f"--actor.precision={precision}"])
     assert [problem.partition(":")[0] for problem in caught.value.problems] == [
-        "actor.precision",
         "actor.switch.slack",
+        "actor.precision",
     ]
 
 
@@ -229,7 +231,7 @@ def test_dotted_key_in_a_file_is_told_how_to_write_it(tmp_path: Path) -> None:
         ("- a\n- b", "must be sections"),
         ("just text", "must be sections"),
         ("search: [", "not valid YAML"),
-        ("env: {width: 5}\nenv: {width: 6}", "the key 'env' stands twice"),
+        ("env: {width: 5}\nenv: {width: 6}", "env: stands twice, in lines 1 and 2"),
     ],
 )
 def test_unusable_file_says_why(tmp_path: Path, text: str, message: str) -> None:

@@ -46,7 +46,15 @@ def chunk(*episodes: Episode) -> tuple[Ended, ChunkScores, np.ndarray]:
     board = Board(cells, cells, of("placed", np.int32), ended)
     removed, start_placed = of("removed", np.int32), of("start_placed", np.int32)
     return (
-        Ended(ended, of("task", np.int32), board, numbers, removed, start_placed),
+        Ended(
+            ended,
+            of("task", np.int32),
+            board,
+            numbers,
+            removed,
+            start_placed,
+            np.zeros_like(ended),
+        ),
         ChunkScores(score, of("solved", np.bool_), score > 0, 0),
         FAMILY_OF_TASK,
     )

@@ -84,6 +84,38 @@ def test_broken_output_does_not_raise() -> None:
         display.event("train", {"chunk": 1})
 
 
+class _FullOutput(io.StringIO):
+    def write(self, text: str, /) -> int:
+        raise OSError("no space left")
+
+
+def test_full_output_of_a_terminal_does_not_raise() -> None:
+    console = Console(file=_FullOutput(), force_terminal=True, width=100)
+    with Display(console, _Clock()) as display:
+        display.stage("self-play", 10)
+        display.update(1, {"env_steps": 5})
+        display.event("eval", {"chunk": 1, "score": 0.5})
+        display.console.print("a table")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize("step_s", [0.0, -1000.0])
+def test_clock_that_stands_still_or_goes_backwards_gives_no_rate_and_no_negative_time(
+    terminal: bool, step_s: float
+) -> None:
+    console, output = _console(terminal)
+    clock = _Clock()
+    with Display(console, clock) as display:
+        display.stage("self-play", 10)
+        for done in range(1, 5):
+            clock.now_s += step_s
+            display.update(done, {"env_steps": 100 * done})
+            display.event("eval", {"chunk": done})
+    shown = output.getvalue()
+    assert "[0:00:00, 0:00:00 left] eval  chunk 4" in shown
+    assert "steps/s" not in shown
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

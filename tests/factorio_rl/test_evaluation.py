@@ -21,8 +21,8 @@ from factorio_rl.demonstrations import References
 from factorio_rl.evaluation import (
     Evaluation,
     Evaluator,
+    GreedyPlay,
     bootstrap_interval,
-    make_play,
     make_report,
     summarise,
 )
@@ -206,7 +206,7 @@ def test_search_has_no_noise(
         return plan(predict, params, jax.random.fold_in(key, 99), *rest)
 
     monkeypatch.setattr(evaluation_module, "plan", with_another_key)
-    play = jax.jit(make_play(config, predict, use_search=True))
+    play = GreedyPlay(config, predict, use_search=True)
     board = jax.device_get(play(learner.params, references.tasks))
     cells = zip(board.entity, board.rotation, strict=True)
     assert [board_placements(*pair) for pair in cells] == evaluation.layouts
@@ -227,8 +227,8 @@ def test_search_has_the_budget_of_evaluation(
         return plan(*arguments)
 
     monkeypatch.setattr(evaluation_module, "plan", watched)
-    play = make_play(config.model_copy(update={"eval": budget}), predict, use_search=True)
-    jax.eval_shape(play, learner.params, references.tasks)
+    play = GreedyPlay(config.model_copy(update={"eval": budget}), predict, use_search=True)
+    play(learner.params, references.tasks)
     assert {(s.num_simulations, s.max_num_considered_actions) for s in seen} == {(7, 3)}
 
 

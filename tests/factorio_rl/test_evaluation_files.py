@@ -1,9 +1,69 @@
-"""What an evaluation leaves behind: the choice of tasks on the picture sheet."""
+"""What an evaluation leaves behind: whole files or none, and tasks of all families on the sheet."""
+
+import errno
+import json
+import os
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from envs.heldout import load_heldout
-from factorio_rl.evaluation_files import SHEET_TASKS, tasks_on_sheet
+from factorio_rl.evaluation import Evaluation
+from factorio_rl.evaluation_files import (
+    SHEET_TASKS,
+    read_report,
+    tasks_on_sheet,
+    write_layouts,
+    write_picture,
+    write_report,
+)
+from factorio_rl.scoring import Outcome
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+
+
+def test_report_comes_back_with_the_steps_it_was_made_at(tmp_path: Path) -> None:
+    write_report(tmp_path / "eval", "chunk-000004", {"score": 0.5}, 64)
+    assert read_report(tmp_path / "eval", "chunk-000004") == {"score": 0.5, "env_steps": 64}
+
+
+def test_layouts_are_pictures_a_text_and_a_layout_file(tmp_path: Path) -> None:
+    solved = load_heldout("quickstart").tasks[:2]
+    evaluation = Evaluation(
+        {},
+        [Outcome(Fraction(1), Fraction(1)), Outcome(Fraction(0), Fraction(1))],
+        [list(entry.placements) for entry in solved],
+    )
+    write_layouts(tmp_path, [entry.spec for entry in solved], evaluation)
+    assert names(tmp_path) == ["best.json", "best.png", "best.txt", "heldout_sheet.png"]
+    json.loads((tmp_path / "best.json").read_text())
+    Image.open(tmp_path / "best.png").verify()
+    Image.open(tmp_path / "heldout_sheet.png").verify()
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_full_disk_leaves_the_old_files_and_no_part_of_new_ones(tmp_path: Path) -> None:
+    picture = Image.new("RGB", (8, 8))
+    picture.save(tmp_path / "best.png")
+    (tmp_path / "chunk.json").write_text('{"score": 1}')
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(OSError, match="No space left"):
+        write_report(tmp_path, "chunk", {"score": 0.5}, 64)
+    with pytest.raises(OSError, match="No space left"):
+        write_picture(tmp_path / "best.png", Image.new("RGB", (9, 9)))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("name", ["quickstart", "heldout-v1", "heldout-hard-v1"])

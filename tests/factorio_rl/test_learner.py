@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +19,11 @@ from factorio_rl.learner import (
     Shares,
     Update,
     UpdateFigures,
+    apply_gradients,
     learning_rate_schedule,
     make_batch,
+    make_gradient,
+    make_optimizer,
     make_update,
 )
 from factorio_rl.losses import Batch
@@ -240,14 +244,66 @@ def test_update_with_fp8_in_it_learns_nearly_the_same_from_a_batch(
             assert np.corrcoef(moment.ravel(), of_fp8.ravel())[0, 1] > 0.9
 
 
-def test_not_finite_parameters_are_reported(
+def test_update_with_finite_numbers_is_one_without_a_guard_bit_for_bit(
+    config: Config,
+    network: Network,
+    update: Update,
+    learner: LearnerState,
+    replay: Replay,
+    references: References,
+) -> None:
+    optimizer, gradient = make_optimizer(config), make_gradient(config, network)
+
+    @jax.jit
+    def unguarded(state, replay, references, shares, scales, key):
+        batch = make_batch(config, replay, references, shares, key)
+        gradients, figures = gradient(state.params, batch, scales)
+        new = apply_gradients(optimizer, state.params, state.optimizer, gradients)
+        state = replace(state, params=new[0], optimizer=new[1], updates=state.updates + 1)
+        return state, figures
+
+    expected, figures = run(unguarded, learner, replay, references, 4)
+    found, guarded = run(update, learner, replay, references, 4)
+    jax.tree.map(np.testing.assert_array_equal, found, expected)
+    jax.tree.map(np.testing.assert_array_equal, [each.losses for each in guarded], figures)
+    assert int(found.skipped) == 0
+
+
+def test_update_on_a_score_that_is_no_number_is_as_if_left_out(
+    update: Update, learner: LearnerState, replay: Replay, references: References
+) -> None:
+    bad = replace(replay, value=replay.value * jnp.nan)
+    keys = jax.random.split(jax.random.key(5), 3)
+
+    def of(state: LearnerState, replay: Replay, key: jax.Array) -> LearnerState:
+        return update(state, replay, references, shares(0.3, 0.2), SCALES, key)[0]
+
+    first = of(learner, replay, keys[0])
+    skipped = of(first, bad, keys[1])
+    jax.tree.map(np.testing.assert_array_equal, skipped.params, first.params)
+    jax.tree.map(np.testing.assert_array_equal, skipped.optimizer, first.optimizer)
+    counts = [skipped.updates, skipped.skipped, skipped.skipped_in_row]
+    assert [int(count) for count in counts] == [2, 1, 1]
+    twice = of(skipped, bad, keys[1])
+    assert [int(twice.skipped), int(twice.skipped_in_row)] == [2, 2]
+    last, expected = of(skipped, replay, keys[2]), of(first, replay, keys[2])
+    jax.tree.map(np.testing.assert_array_equal, last.params, expected.params)
+    jax.tree.map(np.testing.assert_array_equal, last.optimizer, expected.optimizer)
+    assert [int(last.updates), int(last.skipped), int(last.skipped_in_row)] == [3, 1, 0]
+
+
+def test_step_to_parameters_that_are_not_finite_is_not_made(
     update: Update, learner: LearnerState, nothing_played: Replay, references: References
 ) -> None:
-    broken = jax.tree.map(lambda leaf: leaf * jnp.nan, learner.params)
-    _, figures = run(update, replace(learner, params=broken), nothing_played, references, 1)
-    assert not figures[0].finite
-    _, figures = run(update, learner, nothing_played, references, 1)
-    assert figures[0].finite
+    """The square root of a negative second moment is no number, the loss and its gradient are."""
+    optimizer: Any = learner.optimizer
+    clip, (adam, *others) = optimizer
+    broken = adam._replace(nu=jax.tree.map(lambda leaf: leaf - 1.0, adam.nu))
+    state = replace(learner, optimizer=(clip, (broken, *others)))
+    after, [figures] = run(update, state, nothing_played, references, 1)
+    assert np.isfinite([figures.losses.loss, figures.gradient_norm]).all()
+    assert not figures.finite
+    jax.tree.map(np.testing.assert_array_equal, after.params, learner.params)
 
 
 def test_learning_rate_rises_to_its_peak_and_falls_to_its_end(config: Config) -> None:

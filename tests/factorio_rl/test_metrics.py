@@ -1,4 +1,4 @@
-"""The metrics file: valid lines always, resume drops later lines, a full disk never raises."""
+"""The metrics file: valid lines always, and resume drops later lines."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_resumed_file_equals_that_of_an_uninterrupted_run(path: Path, tmp_path: 
     with path.open("a") as file:
         file.write('{"event": "train", "chu')
     resumed = _log(path)
-    resumed.truncate_after(3)
+    resumed.truncate_after(3, scored=True)
     resumed.write("train", {"learner_updates": 4})
     resumed.write("train", {"learner_updates": 5})
     assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
@@ -59,39 +59,49 @@ def test_resumed_file_equals_that_of_an_uninterrupted_run(path: Path, tmp_path: 
 
 def test_starting_over_drops_every_line(path: Path) -> None:
     log = _log(path)
-    log.truncate_after(3)
+    log.truncate_after(3, scored=True)
     log.write("imitation", {"learner_updates": 0})
-    log.truncate_after(-1)
+    log.truncate_after(-1, scored=True)
     assert path.read_bytes() == b""
+
+
+def test_evaluation_that_is_made_again_is_dropped_from_the_file(path: Path) -> None:
+    log = _log(path)
+    for updates in (1, 2):
+        log.write("train", {"learner_updates": updates})
+        log.write("eval", {"learner_updates": updates})
+    log.truncate_after(2, scored=True)
+    assert len(read_metrics(path)) == 4
+    log.truncate_after(2, scored=False)
+    kept = [(record["event"], record["learner_updates"]) for record in read_metrics(path)]
+    assert kept == [("train", 1), ("eval", 1), ("train", 2)]
+
+
+def test_events_of_earlier_starts_are_known(path: Path) -> None:
+    assert not _log(path).has("eval")
+    _log(path).write("eval", {"learner_updates": 1})
+    log = _log(path)
+    assert log.has("eval")
+    assert not log.has("train")
+    log.truncate_after(0, scored=True)
+    assert not log.has("eval")
+
+
+def test_clock_that_goes_backwards_changes_only_the_time_field(path: Path) -> None:
+    times = iter([1000.0, 5.0, -3.0])
+    log = MetricsLog(path, clock=lambda: next(times))
+    for updates in (1, 2, 3):
+        log.write("train", {"learner_updates": updates})
+    log.truncate_after(2, scored=True)
+    records = read_metrics(path)
+    assert [record["time"] for record in records] == [1000.0, 5.0]
+    assert [record["learner_updates"] for record in records] == [1, 2]
 
 
 def test_line_cut_short_spoils_only_itself(path: Path) -> None:
     path.write_text('{"event": "train", "learner_updates": 1}\n{"event": "tr')
     _log(path).write("train", {"learner_updates": 2})
     assert [record["learner_updates"] for record in read_metrics(path)] == [1, 2]
-
-
-def test_write_failure_warns_once_and_recovers(path: Path) -> None:
-    warnings: list[str] = []
-    log = _log(path, warnings)
-    path.mkdir()
-    for chunk in range(3):
-        log.write("train", {"learner_updates": chunk})
-    log.truncate_after(1)
-    assert len(warnings) == 1
-    assert str(path) in warnings[0]
-    path.rmdir()
-    log.write("train", {"learner_updates": 3})
-    assert [record["learner_updates"] for record in read_metrics(path)] == [3]
-
-
-def test_full_disk_does_not_raise() -> None:
-    warnings: list[str] = []
-    log = _log(Path("/dev/full"), warnings)
-    log.write("train", {"learner_updates": 1})
-    log.write("train", {"learner_updates": 2})
-    assert len(warnings) == 1
-    assert "No space left" in warnings[0]
 
 
 def test_time_fields_are_told_by_name() -> None:

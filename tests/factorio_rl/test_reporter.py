@@ -1,5 +1,6 @@
 """One report reaches the file and the terminal; closing tells how the run ended."""
 
+import errno
 import io
 from pathlib import Path
 
@@ -30,6 +31,44 @@ def test_report_goes_to_file_and_terminal(tmp_path: Path, config: Config) -> Non
     assert lines[0] == "self-play: 0 of 4"
     assert lines[-1] == "done"
     assert "loss 0.4" in lines[2]
+
+
+def test_resume_of_a_run_whose_evaluation_is_made_again(tmp_path: Path, config: Config) -> None:
+    with open_reporter(config, tmp_path, Console(file=io.StringIO())) as reporter:
+        reporter.report("eval", {"learner_updates": 1})
+        assert reporter.has("eval")
+        reporter.resume(1, scored=False)
+        assert not reporter.has("eval")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (RuntimeError("cannot draw"), "RuntimeError('cannot draw')"),
+    ],
+)
+def test_file_that_cannot_be_written_is_a_warning(
+    tmp_path: Path, config: Config, error: Exception, reason: str
+) -> None:
+    def write() -> None:
+        raise error
+
+    output = io.StringIO()
+    with open_reporter(config, tmp_path, Console(file=output)) as reporter:
+        reporter.attempt("the report of chunk 4", write)
+        reporter.attempt("a picture", lambda: None)
+    warning = f"warning: cannot write the report of chunk 4: {reason}; the run goes on without it"
+    assert output.getvalue() == warning + "\n"
+
+
+def test_run_goes_on_and_tells_when_nothing_can_be_written(tmp_path: Path, config: Config) -> None:
+    output = io.StringIO()
+    with open_reporter(config, tmp_path / "gone", Console(file=output)) as reporter:
+        reporter.report("train", {"learner_updates": 1})
+    lines = output.getvalue().splitlines()
+    assert "cannot write" in lines[0]
+    assert lines[-1].endswith("metrics.jsonl could not be written")
 
 
 class _Sink:

@@ -154,7 +154,7 @@ def test_checkpoints_of_another_version_are_refused_in_words(
     file = directory.path / "identity.json"
     old = {name: value for name, value in IDENTITY.items() if name != "state_version"}
     file.write_text(json.dumps(old))
-    words = "of another version of this program \\(state 1, this one reads 2\\)"
+    words = "of another version of this program \\(state 1, this one reads 3\\)"
     for use in (
         directory.require_state_version,
         lambda: directory.open(config, IDENTITY),

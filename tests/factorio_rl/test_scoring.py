@@ -1,19 +1,25 @@
-"""Scores: exact outcomes, and the verification of chunks on any number of threads."""
+"""Scores: exact outcomes, chunks on any number of threads, and layouts that fail."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
 from tiny_setup import Played
 
-from envs.layout import Layout
+from envs.layout import Layout, LayoutError
 from envs.solved import Solved
+from envs.task_spec import Placement, TaskSpec, layout_of
 from envs.types import board_placements
+from envs.verifier import score_rate
 from factorio_rl import scoring
-from factorio_rl.scoring import ChunkScores, Outcome, Scorer, score_layout
+from factorio_rl.scoring import ChunkScores, Outcome, Scorer, VerifierThreadsError, score_layout
 from factorio_rl.selfplay import Ended
+from factorio_rl.verifier_failures import FailureLog
 
 THIRD = Fraction(1, 3)
 
@@ -36,6 +42,33 @@ def test_outcome_compares_fractions(
 ) -> None:
     outcome = Outcome(rate, target)
     assert (outcome.score, outcome.solved, outcome.functional) == (score, solved, functional)
+
+
+class Recorder(FailureLog):
+    """Remembers what it hears, and writes nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(Path("nowhere"), print)
+        self.heard: list[tuple[TaskSpec, Sequence[Placement], Exception | None]] = []
+
+    def record(
+        self, spec: TaskSpec, placements: Sequence[Placement], failure: Exception | None
+    ) -> None:
+        self.heard.append((spec, placements, failure))
+
+
+def board_of(entry: Solved) -> tuple[np.ndarray, np.ndarray]:
+    """The reference of a task as (entity, rotation)."""
+    entity, rotation = np.zeros((2, 7, 7), np.uint8)
+    for put in entry.placements:
+        entity[put.y, put.x], rotation[put.y, put.x] = put.kind + 1, put.rotation
+    return entity, rotation
+
+
+def placements_at(ended: Ended, place: tuple[int, ...]) -> list[Placement]:
+    """What stands on one of the boards."""
+    board = ended.board
+    return board_placements(np.asarray(board.entity[place]), np.asarray(board.rotation[place]))
 
 
 @pytest.fixture
@@ -70,7 +103,7 @@ def expected_scores(solved: list[Solved], ended: Ended) -> ChunkScores:
     )
     for place in zip(*np.nonzero(ended.ended), strict=True):
         spec = solved[ended.task_index[place]].spec
-        placements = board_placements(ended.board.entity[place], ended.board.rotation[place])
+        placements = placements_at(ended, place)
         outcome = score_layout(spec, placements)
         score[place], reached[place] = outcome.score, outcome.solved
         works[place] = outcome.functional
@@ -122,26 +155,104 @@ def test_layout_without_an_exact_rate_scores_zero_and_is_counted(
     assert not np.any(scores.solved | scores.functional)
 
 
-def test_failure_of_the_verifier_reaches_the_caller(
+def failing_for(bad: Layout, error: BaseException) -> Callable[[Layout], Fraction | None]:
+    """`score_rate`, which raises for one layout."""
+
+    def score(layout: Layout) -> Fraction | None:
+        if layout == bad:
+            raise error
+        return score_rate(layout)
+
+    return score
+
+
+@pytest.mark.parametrize(
+    "error",
+    [LayoutError("overlaps"), MemoryError(), AssertionError("invariant"), RuntimeError("numba")],
+    ids=lambda error: type(error).__name__,
+)
+def test_layout_that_cannot_be_verified_scores_zero_and_costs_no_other_its_score(
+    error: Exception, solved: list[Solved], ended: Ended, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = expected_scores(solved, ended)
+    first = tuple(np.argwhere(expected.solved)[0])
+    spec = solved[ended.task_index[first]].spec
+    placements = placements_at(ended, first)
+    monkeypatch.setattr(scoring, "score_rate", failing_for(layout_of(spec, placements), error))
+    log = Recorder()
+    scorer = Scorer([entry.spec for entry in solved], 2, log)
+    scores = scorer.submit(ended).result(timeout=60)
+    scorer.close()
+    assert log.heard == [(spec, placements, error)] * scores.failed
+    assert scores.failed >= 1
+    assert scores.inexact == 0
+    for array in expected[:3]:
+        array[first] = 0
+    jax.tree.map(np.testing.assert_array_equal, scores, expected._replace(failed=scores.failed))
+
+
+def test_interrupts_are_no_failures_of_a_layout(
     scorers: list[Scorer], ended: Ended, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(layout: Layout) -> None:
-        raise RuntimeError(f"cannot verify {layout.width} x {layout.height}")
+    def interrupt(layout: Layout) -> None:
+        raise KeyboardInterrupt(layout)
 
-    monkeypatch.setattr(scoring, "score_rate", fail)
-    with pytest.raises(RuntimeError, match="cannot verify 7 x 7"):
+    monkeypatch.setattr(scoring, "score_rate", interrupt)
+    with pytest.raises(KeyboardInterrupt):
         scorers[0].submit(ended).result(timeout=60)
+
+
+def test_layouts_above_the_tick_cap_are_counted_and_logged(
+    solved: list[Solved], ended: Ended, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    working = int(expected_scores(solved, ended).functional.sum())
+    # No reference recurs this early; layouts that certainly deliver nothing need no ticks.
+    monkeypatch.setattr(scoring, "score_rate", partial(score_rate, tick_cap=50))
+    log = Recorder()
+    scorer = Scorer([entry.spec for entry in solved], 2, log)
+    scores = scorer.submit(ended).result(timeout=60)
+    scorer.close()
+    assert (scores.inexact, scores.failed) == (len(log.heard), 0)
+    assert scores.inexact >= working >= 3
+    assert not np.any(scores.score)
+    assert {failure for _, _, failure in log.heard} == {None}
+
+
+def test_evaluation_goes_on_after_a_layout_that_cannot_be_verified(
+    solved: list[Solved], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    placements = board_placements(*board_of(solved[1]))
+    bad = layout_of(solved[1].spec, placements)
+    monkeypatch.setattr(scoring, "score_rate", failing_for(bad, RuntimeError("numba")))
+    log = Recorder()
+    scorer = Scorer([entry.spec for entry in solved], 2, log)
+    outcomes = scorer.score_boards([board_of(entry) for entry in solved])
+    scorer.close()
+    assert [outcome.solved for outcome in outcomes] == [True, False, True, True]
+    assert outcomes[1] == Outcome(None, solved[1].spec.target_rate, failed=True)
+    assert (outcomes[1].score, outcomes[1].functional) == (0, False)
+    assert [heard[:2] for heard in log.heard] == [(solved[1].spec, placements)]
+
+
+def test_threads_that_cannot_be_started_are_told_in_words(
+    solved: list[Solved], ended: Ended, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cannot_start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    scorer = Scorer([entry.spec for entry in solved], 2)
+    monkeypatch.setattr(threading.Thread, "start", cannot_start)
+    with pytest.raises(VerifierThreadsError, match=r"can't start new thread.*ulimit -u"):
+        scorer.submit(ended)
+    with pytest.raises(VerifierThreadsError, match="can't start new thread"):
+        scorer.score_boards([board_of(entry) for entry in solved])
 
 
 def test_boards_are_scored_in_the_order_of_their_tasks(
     scorers: list[Scorer], solved: list[Solved]
 ) -> None:
-    boards = []
-    for number, entry in enumerate(solved):
-        entity, rotation = np.zeros((2, 7, 7), np.uint8)
-        for put in entry.placements if number != 2 else ():
-            entity[put.y, put.x], rotation[put.y, put.x] = put.kind + 1, put.rotation
-        boards.append((entity, rotation))
+    boards = [board_of(entry) for entry in solved]
+    boards[2] = (np.zeros((7, 7), np.uint8), np.zeros((7, 7), np.uint8))
     for scorer in scorers:
         outcomes = scorer.score_boards(boards)
         assert [outcome.target for outcome in outcomes] == [

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jax
 import numpy as np
 import pytest
-from tiny_setup import Played
+from tiny_setup import Played, overflowing_on_gears
 
 from envs.actions import num_actions
 from envs.dynamics import legal_actions
@@ -13,9 +13,16 @@ from envs.types import Board, State
 from factorio_rl.config import Config
 from factorio_rl.demonstrations import References
 from factorio_rl.learner import LearnerState
-from factorio_rl.model import gather_tasks
+from factorio_rl.model import Predict, gather_tasks, plan
 from factorio_rl.replay import Rows
-from factorio_rl.selfplay import ActorState, Ended, RunChunk, search_settings
+from factorio_rl.selfplay import (
+    ActorState,
+    Ended,
+    RunChunk,
+    actor_settings,
+    search_key,
+    search_settings,
+)
 
 ACTIONS = num_actions(7, 7)
 
@@ -144,6 +151,56 @@ def test_search_figures_are_in_their_ranges(played: Played) -> None:
         assert 0 < chunk.stats.target_entropy < np.log(ACTIONS)
         assert chunk.stats.target_divergence > 0
         assert 0 < chunk.stats.root_value < 1
+
+
+def test_search_that_is_not_finite_ends_the_episode_and_leaves_no_row(
+    run_chunk: RunChunk,
+    config: Config,
+    learner: LearnerState,
+    references: References,
+    alike: jax.Array,
+    start: Callable[[int], ActorState],
+) -> None:
+    params = overflowing_on_gears(learner.params)
+    _, chunk = jax.device_get(run_chunk(params, references, alike, start(2), jax.random.key(7)))
+    ended, shape = chunk.ended, (-1, 2, config.actor.num_envs)
+    is_gear = ended.task_index >= 2
+    assert 0 < is_gear.sum() < is_gear.size
+    np.testing.assert_array_equal(ended.non_finite, is_gear)
+    assert np.all(ended.ended[is_gear])
+    assert not np.all(ended.ended[~is_gear])
+    np.testing.assert_array_equal(ended.board.placed[is_gear], ended.start_placed[is_gear])
+    valid = chunk.rows.valid.reshape(shape)
+    np.testing.assert_array_equal(valid[:, 0], ~is_gear)
+    np.testing.assert_array_equal(valid[:, 1], ended.ended & ~is_gear)
+    policy = chunk.rows.policy.reshape(*shape, ACTIONS)
+    np.testing.assert_allclose(policy[:, 0][~is_gear].sum(axis=-1), 1.0, atol=1e-5)
+    assert all(np.isfinite(figure) for figure in chunk.stats)
+
+
+def test_searches_of_a_move_can_be_made_again(
+    played: Played,
+    rows: tuple[Rows, Rows],
+    config: Config,
+    predict: Predict,
+    learner: LearnerState,
+    references: References,
+) -> None:
+    move = 3
+    before: Rows = jax.device_put(jax.tree.map(lambda leaf: leaf[move], rows[0]))
+    settings, key = actor_settings(config), jax.random.fold_in(jax.random.key(7), 0)
+
+    @jax.jit
+    def search(task_index: jax.Array, board: Board, key: jax.Array) -> jax.Array:
+        states = State(gather_tasks(references.tasks, task_index), board)
+        legal = jax.vmap(legal_actions)(states)
+        scale = jax.numpy.float32(1.0)
+        return plan(predict, learner.params, key, states, settings, scale, legal).action_weights
+
+    again = search(before.task_index, before.board, search_key(key, move))
+    np.testing.assert_allclose(again, before.policy, atol=1e-6)
+    other = search(before.task_index, before.board, search_key(key, move + 1))
+    assert not np.allclose(other, before.policy, atol=1e-6)
 
 
 def test_same_key_plays_the_same_chunk_bit_for_bit(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from envs.errors import UserError
 from factorio_rl.config_fields import SETTINGS
 from factorio_rl.config_sections import SwitchConfig
 from factorio_rl.overrides import ConfigError
@@ -50,11 +51,24 @@ def test_unknown_option_is_a_config_error(config_path: Path) -> None:
         parse_train_args(["--config", str(config_path), "--rundir=x"])
 
 
-def test_missing_config_option_exits_with_2(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        parse_train_args([])
-    assert caught.value.code == 2
-    assert "--config" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ([], "the following arguments are required: --config"),
+        (["--config"], "--config: expected one argument"),
+        (["--config=a.yaml", "--run-dir"], "--run_dir: expected one argument"),
+        (["--conf", "a.yaml"], "the following arguments are required: --config"),
+    ],
+)
+def test_missing_or_misused_option_is_one_line(argv: list[str], said: str) -> None:
+    with pytest.raises(UserError, match=said) as caught:
+        parse_train_args(argv)
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_held_out_set_is_told_the_nearest(config_path: Path) -> None:
+    with pytest.raises(UserError, match=r"tasks\.heldout: got .*; did you mean quickstart\?"):
+        parse_train_args(["--config", str(config_path), "--tasks.heldout=quickstrat"])
 
 
 def test_settings_of_a_nested_section_are_options(config_path: Path) -> None:

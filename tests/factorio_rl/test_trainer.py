@@ -14,8 +14,9 @@ from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
 from factorio_rl.evaluation import Evaluation, Evaluator
 from factorio_rl.metrics import is_time_field, read_metrics
+from factorio_rl.non_finite import NonFiniteError
 from factorio_rl.preemption import StopRequest
-from factorio_rl.trainer import NonFiniteError, train
+from factorio_rl.trainer import train
 
 CONFIG = Path(__file__).parents[2] / "configs" / "minute.yaml"
 
@@ -56,10 +57,12 @@ def _config(*overrides: str) -> Config:
 
 def _saved(run_dir: Path) -> dict[str, np.ndarray]:
     """Every leaf of the newest checkpoint, by path."""
-    checkpointer = ocp.training.Checkpointer(run_dir / "checkpoints")
-    trees = checkpointer.load_checkpointables(checkpointer.latest)
-    leaves, _ = jax.tree_util.tree_flatten_with_path(trees)
-    checkpointer.close()
+    folders = (run_dir / "checkpoints").glob("[0-9]*")
+    newest = max(folders, key=lambda path: int(path.name))
+    names = [path.name for path in newest.iterdir() if path.is_dir()]
+    leaves = jax.tree_util.tree_leaves_with_path(
+        ocp.load_checkpointables(newest, dict.fromkeys(names))
+    )
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
 
@@ -162,12 +165,15 @@ def test_init_from_starts_a_new_run_from_the_parameters_of_another(
     assert int(warm["['learner']['updates']"]) == 0
 
 
-def test_infinite_learning_rate_ends_with_exit_code_3_and_saves_nothing(tmp_path: Path) -> None:
-    config = _config("--learner.learning_rate=1e38", "--learner.warmup_updates=0")
-    with pytest.raises(NonFiniteError, match="is not finite") as caught:
-        train(config, tmp_path / "bad", None, StopRequest())
+def test_endless_skipping_ends_with_exit_code_3_and_a_dump_that_shows_why(tmp_path: Path) -> None:
+    run_dir = tmp_path / "bad"
+    config = _config("--learner.learning_rate=1e30", "--learner.warmup_updates=0")
+    with pytest.raises(NonFiniteError, match="in a row were skipped") as caught:
+        train(config, run_dir, None, StopRequest())
     assert caught.value.exit_code == 3
-    assert not list((tmp_path / "bad" / "checkpoints").glob("[0-9]*"))
+    assert not list((run_dir / "checkpoints").glob("[0-9]*"))
+    [dump] = (run_dir / "non_finite").iterdir()
+    assert main(["reproduce", str(dump)]) == 0
 
 
 REFUSED = [

@@ -7,12 +7,15 @@ layout a value came from; the targets of the tasks are the exact rates of their 
 from dataclasses import dataclass
 from fractions import Fraction
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 from envs.layout import NORTH, SOUTH, WEST
 from envs.solved import Solved
 from envs.task_spec import BELT, INSERTER, MACHINE, Placement, Port, TaskSpec
 from envs.types import Board, board_placements
+from factorio_rl.network import Params
 from factorio_rl.selfplay import ActorState, Chunk
 
 PLACEMENT_LIMIT = 10
@@ -110,6 +113,20 @@ def kept_positions(solved: list[Solved], task: np.ndarray, board: Board) -> list
         order = {put: at for at, put in enumerate(solved[index].placements)}
         positions.append(sorted(order[put] for put in board_placements(entity, rotation)))
     return positions
+
+
+def overflowing_on_gears(params: Params) -> Params:
+    """Parameters that give every action the same logit, and tasks of gears a value of NaN.
+
+    A gear takes two plates, a pipe one. By the sum over the 64 hidden numbers of the value head
+    that makes 2.3e38 for pipes, and for gears more than float32 can hold.
+    """
+    weights = jax.tree.map(lambda leaf: np.zeros(leaf.shape, np.float32), params)
+    layers = weights["params"]
+    layers["Dense_0"]["kernel"][0] = 1e20
+    layers["Dense_3"]["kernel"][:] = 9e15
+    layers["Dense_4"]["kernel"][:] = 1.0
+    return jax.tree.map(jnp.asarray, weights)
 
 
 @dataclass(frozen=True)

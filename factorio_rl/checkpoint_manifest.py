@@ -1,0 +1,105 @@
+"""What a checkpoint says of itself: which state it is, how good, and digests of all its numbers.
+
+In: named pytrees and figures. Out: `manifest.json` beside the arrays, and back. Orbax loads
+changed bytes without a word, so every part has a digest of its own here, and the manifest one of
+itself.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from envs.atomic_file import write_text_atomically
+
+MANIFEST_FILE = "manifest.json"
+
+MANIFEST_VERSION = 1
+
+MAX_BYTES = 1 << 20
+"""More than any manifest has."""
+
+DIGEST_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Description of one checkpoint.
+
+    Attributes:
+        step: learner updates, its name.
+        chunk: chunks of self-play made.
+        score: evaluation score of its parameters, None before they are evaluated.
+        digests: hexadecimal digest of each part.
+        fingerprint: settings and task set that the state belongs to, by dotted name.
+        made_with: versions and device that computed it.
+    """
+
+    step: int
+    chunk: int
+    score: float | None
+    digests: Mapping[str, str]
+    fingerprint: Mapping[str, Any]
+    made_with: Mapping[str, str]
+
+
+def digest(tree: Any) -> str:
+    """BLAKE2b of every leaf of a pytree: its path, type, shape and bytes."""
+    total = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    for path, leaf in jax.tree_util.tree_leaves_with_path(jax.device_get(tree)):
+        array = np.ascontiguousarray(leaf)
+        total.update(f"{leaf_name(path)} {array.dtype} {np.shape(leaf)}\n".encode())
+        total.update(array.reshape(-1).view(np.uint8).data)
+    return total.hexdigest()
+
+
+def leaf_name(path: tuple[Any, ...]) -> str:
+    """A leaf's place in a pytree, such as `params.Conv_0.kernel`."""
+    return jax.tree_util.keystr(path, simple=True, separator=".")
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Writes the manifest of a checkpoint's folder, whole or not at all. Raises OSError."""
+    content = {"version": MANIFEST_VERSION, **asdict(manifest)}
+    text = json.dumps({**content, "digest": _own_digest(content)}, indent=1)
+    write_text_atomically(folder / MANIFEST_FILE, text + "\n")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a checkpoint's folder.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is damaged, or of another version.
+    """
+    with (folder / MANIFEST_FILE).open("rb") as file:
+        text = file.read(MAX_BYTES + 1)
+    if len(text) > MAX_BYTES:
+        raise ValueError(f"its {MANIFEST_FILE} has more than {MAX_BYTES:,} bytes")
+    try:
+        content = json.loads(text)
+        own = content.pop("digest")
+        intact = own == _own_digest(content)
+        version = content.pop("version")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        intact, version, content = False, None, {}
+    if not intact:
+        raise ValueError(f"its {MANIFEST_FILE} was changed or cut off")
+    if version != MANIFEST_VERSION:
+        raise ValueError(f"its {MANIFEST_FILE} is of version {version}, not {MANIFEST_VERSION}")
+    return Manifest(**content)
+
+
+def set_score(folder: Path, score: float) -> None:
+    """Puts the score of an evaluation into a manifest. Raises OSError, ValueError."""
+    write_manifest(folder, replace(read_manifest(folder), score=score))
+
+
+def _own_digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=DIGEST_BYTES).hexdigest()
