@@ -64,8 +64,8 @@ def row_of(variant: str, seed: int, folder: Path) -> dict[str, Any]:
     """The row of a finished run."""
     directory = RunDirectory(folder)
     num_chunks = directory.require_config().train.num_chunks
-    report = read_report(directory.evaluations, _report_name(num_chunks))
-    before = read_report(directory.evaluations, _report_name(0))
+    report = _report(directory, num_chunks)
+    before = _report(directory, 0)
     records = read_metrics(folder / "metrics.jsonl")
     chunks = [record for record in records if record["event"] == "train"]
     low, high = report["ci95"]
@@ -103,6 +103,14 @@ def table_of(rows: Sequence[dict[str, Any]]) -> str:
     lines = [list(_PRINTED.values())]
     lines += [[_shown(row[name]) for name in _PRINTED] for row in rows]
     return "\n".join(aligned(lines))
+
+
+def _report(directory: RunDirectory, chunk: int) -> dict[str, Any]:
+    """The report of an evaluation, which has to be there."""
+    report = read_report(directory.evaluations, _report_name(chunk))
+    if report is None:
+        raise SystemExit(f"no report of chunk {chunk} in {directory.evaluations}; run it again")
+    return report
 
 
 def _report_name(chunk: int) -> str:

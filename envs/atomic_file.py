@@ -22,7 +22,9 @@ def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """
     fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with fresh.open("wb") as file:
+        fresh.unlink(missing_ok=True)
+        # Made anew: a link that somebody put there is not followed.
+        with fresh.open("xb") as file:
             for part in parts:
                 file.write(part)
             file.flush()

@@ -18,6 +18,7 @@ import jax
 from orbax.checkpoint import v1 as ocp
 
 from envs.errors import UserError
+from envs.one_line import one_line
 from factorio_rl.checkpoint_check import CheckpointError, require_fit
 from factorio_rl.checkpoint_manifest import (
     Manifest,
@@ -30,7 +31,10 @@ from factorio_rl.retention import Entry, best, kept_steps
 
 PRINTED_CHARACTERS = 300
 
-_STEP = re.compile(r"\d{1,18}")
+MAX_SHOWN = 80
+"""Characters of a value in a checkpoint that a message repeats."""
+
+_STEP = re.compile(r"0|[1-9][0-9]{0,17}")
 _WRITING, _DELETING = ".writing", ".deleting"
 _CORRUPT = "corrupt-"
 
@@ -89,10 +93,15 @@ class CheckpointStore:
         if not folder.is_dir():
             raise CheckpointError(f"there is no checkpoint {folder}")
         try:
-            return read_manifest(folder)
+            manifest = read_manifest(folder)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise CheckpointError(f"cannot load checkpoint {folder}: manifest: {reason}") from None
+        if manifest.step != step:
+            raise CheckpointError(
+                f"cannot load checkpoint {folder}: its manifest is that of step {manifest.step}"
+            )
+        return manifest
 
     def load(self, step: int, like: Mapping[str, Any]) -> dict[str, Any]:
         """The pytrees of a step, in the shape of `like`; names left out of it are not read.
@@ -106,7 +115,7 @@ class CheckpointStore:
         require_fit(folder, like)
         abstract = {name: jax.tree.map(_abstract, tree) for name, tree in like.items()}
         try:
-            parts = ocp.load_checkpointables(folder, abstract)
+            parts = ocp.load_checkpointables(str(folder), abstract)
         except Exception as error:
             # Orbax raises many types for damaged data, with the reason at the end of the chain.
             raise CheckpointError(f"cannot load checkpoint {folder}: {_reason(error)}") from error
@@ -161,9 +170,11 @@ class CheckpointStore:
             return
         unfinished = folder.with_name(folder.name + _WRITING)
         try:
-            self.directory.mkdir(parents=True, exist_ok=True)
+            # Not its parents: a run directory that somebody removed is not made anew without the
+            # rest of what a run needs.
+            self.directory.mkdir(exist_ok=True)
             _remove(unfinished)
-            ocp.save_checkpointables(unfinished, dict(parts))
+            ocp.save_checkpointables(str(unfinished), dict(parts))
             digests = {name: digest(tree) for name, tree in parts.items()}
             write_manifest(unfinished, replace(manifest, digests=digests))
             _sync(unfinished)
@@ -214,7 +225,7 @@ class CheckpointStore:
     def _require_own(self, manifest: Manifest, folder: Path) -> None:
         known = manifest.fingerprint
         differences = [
-            f"{name}: {known[name]} in the checkpoint, {value} now"
+            f"{name}: {one_line(str(known[name]), MAX_SHOWN)} in the checkpoint, {value} now"
             for name, value in self._fingerprint.items()
             if name in known and known[name] != value
         ]

@@ -40,7 +40,7 @@ def require_fit(folder: Path, like: Mapping[str, Any]) -> None:
     """
     try:
         _require_bounded(folder, like)
-        found = ocp.checkpointables_metadata(folder).metadata
+        found = ocp.checkpointables_metadata(str(folder)).metadata
         differences = [line for name in like for line in _differences(name, like, found)]
     except ValueError as error:
         raise CheckpointError(f"cannot load checkpoint {folder}: {error}") from None

@@ -10,10 +10,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import jax
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from envs.atomic_file import write_text_atomically
 
@@ -40,12 +41,17 @@ class Manifest:
         made_with: versions and device that computed it.
     """
 
+    __pydantic_config__ = ConfigDict(strict=True, extra="forbid")
+
     step: int
     chunk: int
-    score: float | None
+    score: Annotated[float, Field(ge=0, le=1)] | None
     digests: Mapping[str, str]
     fingerprint: Mapping[str, Any]
     made_with: Mapping[str, str]
+
+
+_MANIFEST = TypeAdapter(Manifest)
 
 
 def digest(tree: Any) -> str:
@@ -92,7 +98,10 @@ def read_manifest(folder: Path) -> Manifest:
         raise ValueError(f"its {MANIFEST_FILE} was changed or cut off")
     if version != MANIFEST_VERSION:
         raise ValueError(f"its {MANIFEST_FILE} is of version {version}, not {MANIFEST_VERSION}")
-    return Manifest(**content)
+    try:
+        return _MANIFEST.validate_json(json.dumps(content))
+    except ValidationError:
+        raise ValueError(f"its {MANIFEST_FILE} does not say what it should") from None
 
 
 def set_score(folder: Path, score: float) -> None:

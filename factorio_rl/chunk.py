@@ -6,10 +6,11 @@ counter: there is no key to save.
 """
 
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +23,7 @@ from factorio_rl import curriculum
 from factorio_rl.config import Config
 from factorio_rl.demonstrations import References, family_longest
 from factorio_rl.device_errors import CALIBRATION, SELF_PLAY, UPDATE, Work, explained
+from factorio_rl.keys import make_keys
 from factorio_rl.learner import (
     LearnerState,
     Shares,
@@ -56,17 +58,6 @@ from factorio_rl.selfplay import (
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Keys:
-    """One root key per purpose, folded from the seed."""
-
-    init: Array
-    actor: Array
-    chunk: Array
-    update: Array
-    precision: Array
-
-
 class ChunkFigures(NamedTuple):
     """Figures of one chunk; device arrays where nothing waits for them yet."""
 
@@ -75,12 +66,6 @@ class ChunkFigures(NamedTuple):
     scored_rows: Array
     hand_over: HandOver
     act_s: float  # until the moves of the chunk were known, scores of earlier chunks included
-
-
-def make_keys(seed: int) -> Keys:
-    """The keys of a run."""
-    root = jax.random.key(seed)
-    return Keys(*(jax.random.fold_in(root, purpose) for purpose in range(5)))
 
 
 class ChunkRunner:
@@ -111,7 +96,8 @@ class ChunkRunner:
             from factorio_rl.precision import Precision, make_fp8_run_chunk
 
             self._precision = Precision(config, network, references, self._keys.precision)
-            self._act_in_fp8 = _jit_act(make_fp8_run_chunk(config, network))
+            self._jit_act_in_fp8 = _jit_act(make_fp8_run_chunk(config, network))
+            self._act_in_fp8: Callable[..., Any] = self._jit_act_in_fp8
         self._update = jax.jit(make_update(config, network), donate_argnums=0)
         self._mean = jax.jit(mean_figures)
         self._shares_of_update: Shares | None = None
@@ -148,6 +134,28 @@ class ChunkRunner:
     def resume(self, state: LoopState) -> None:
         """Starts again to verify what the state waits for."""
         self._futures = [self._scorer.submit(ended) for ended in state.pending]
+
+    def compile_fp8(self, state: LoopState) -> None:
+        """Compiles what a change to FP8 needs, lest a signal has to wait for that later."""
+        if self._precision is None:
+            return
+        params, due = state.learner.params, state.pending[0]
+        scores = Scores(due.ended, due.episode, jnp.zeros(due.ended.shape, jnp.float32))
+        with explained(CALIBRATION, self._config):
+            scales = self._precision.calibrated(
+                state.precision, params, state.replay, self._shares(0), 0
+            ).scales
+            frozen, _ = self._precision.compared(params, scales)
+        with explained(SELF_PLAY, self._config):
+            self._act_in_fp8 = self._jit_act_in_fp8.lower(
+                frozen,
+                self._references,
+                self._level_weights(state.curriculum),
+                state.actor,
+                state.replay,
+                scores,
+                self._keys.chunk,
+            ).compile()
 
     def imitate(self, state: LoopState) -> tuple[LoopState, UpdateFigures]:
         """`learner.updates_per_chunk` updates on references alone."""

@@ -20,6 +20,7 @@ from envs.labels import rate_text
 from envs.layout_json import layout_to_json
 from envs.render import render_png, render_sheet, render_text
 from envs.task_spec import TaskSpec, layout_of
+from envs.text_file import read_text
 from factorio_rl.evaluation import Evaluation
 
 SHEET_TASKS = 12
@@ -27,21 +28,27 @@ SHEET_TASKS = 12
 
 SHEET_COLUMNS = 4
 
+MAX_REPORT_BYTES = 16 << 20
+
 
 def report_path(folder: Path, name: str) -> Path:
     """Where the report of an evaluation lies."""
     return folder / f"{name}.json"
 
 
-def read_report(folder: Path, name: str) -> dict[str, Any]:
-    """A report that `write_report` wrote."""
-    return json.loads(report_path(folder, name).read_text(encoding="utf-8"))
+def read_report(folder: Path, name: str) -> dict[str, Any] | None:
+    """A report that `write_report` wrote; None where there is none, or what is there is damaged."""
+    try:
+        report = json.loads(read_text(report_path(folder, name), MAX_REPORT_BYTES, "a report"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return report if isinstance(report, dict) else None
 
 
 def write_report(folder: Path, name: str, report: dict[str, Any], env_steps: int) -> None:
     """Writes a report with the environment steps that its parameters had seen. Raises OSError."""
     text = json.dumps({**report, "env_steps": env_steps}, indent=1)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     write_text_atomically(report_path(folder, name), text + "\n")
 
 
@@ -51,7 +58,7 @@ def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluatio
     Files: `heldout_sheet.png`; `best.png`, `best.txt` and `best.json` (the layout format), which
     are removed where nothing is solved. Each appears whole or not at all. Raises OSError.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     tiles = [_picture(specs[index], evaluation, index) for index in tasks_on_sheet(specs)]
     write_picture(folder / "heldout_sheet.png", render_sheet(tiles, SHEET_COLUMNS))
     solved = [index for index, outcome in enumerate(evaluation.outcomes) if outcome.solved]

@@ -19,7 +19,7 @@ from factorio_rl.fp8_network import Scales, calibrate, fp8_network, frozen_varia
 from factorio_rl.learner import Shares, make_batch
 from factorio_rl.model import Predict, make_predict
 from factorio_rl.network import Network, Params
-from factorio_rl.precision_switch import HandOver, PrecisionState, is_due, next_state
+from factorio_rl.precision_switch import Agreement, HandOver, PrecisionState, is_due, next_state
 from factorio_rl.replay import Replay
 from factorio_rl.selfplay import RunChunk, make_run_chunk
 
@@ -47,13 +47,17 @@ class Precision:
         scales = self._calibrate(params, replay, self._references, shares, key)
         return replace(state, scales=scales)
 
+    def compared(self, params: Params, scales: Scales) -> tuple[Params, Agreement | None]:
+        """Frozen parameters and, with a gate, how well they agree with the others."""
+        frozen = self._freeze(params, scales)
+        return frozen, self._probe and self._probe.compare(params, frozen)
+
     def hand_over(self, state: PrecisionState, params: Params, env_steps: int) -> HandOver:
         """Decides on the arithmetic of the next chunk; the state has scales for the parameters."""
         switch = self._config.actor.switch
         frozen = agreement = None
         if is_due(switch, env_steps):
-            frozen = self._freeze(params, state.scales)
-            agreement = self._probe and self._probe.compare(params, frozen)
+            frozen, agreement = self.compared(params, state.scales)
         after, reason = next_state(state, switch, env_steps, agreement)
         return HandOver(after, frozen if after.in_fp8 else None, agreement, reason)
 

@@ -30,6 +30,12 @@ CONFIG_FILE = "config.yaml"
 IDENTITY_FILE = "identity.json"
 LOCK_FILE = "lock"
 
+MAX_LOCK_CHARACTERS = 200
+"""Of what the lock file says that a message repeats."""
+
+COMPILED_FOLDER = "compiled"
+"""The programs of a deterministic run on a GPU."""
+
 MAX_IDENTITY_BYTES = 1 << 16
 
 MAX_SHOWN = 200
@@ -152,8 +158,9 @@ class RunDirectory:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 file.seek(0)
+                owner = one_line(file.read(MAX_LOCK_CHARACTERS), MAX_LOCK_CHARACTERS)
                 raise RunDirectoryError(
-                    f"another process ({file.read().strip() or 'unknown'}) trains in {self.path}; "
+                    f"another process ({owner or 'unknown'}) trains in {self.path}; "
                     "wait for it, stop it, or give another directory with --run-dir"
                 ) from None
             with suppress(OSError):  # only words for others; the lock itself needs no room
@@ -179,7 +186,7 @@ class RunDirectory:
     def _require_unused(self) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise RunDirectoryError(f"{self.path} is a file; give a directory with --run-dir")
-        ours = {LOCK_FILE, IDENTITY_FILE, self.evaluations.name, self.layouts.name}
+        ours = {LOCK_FILE, IDENTITY_FILE, self.evaluations.name, self.layouts.name, COMPILED_FOLDER}
         if self.path.exists() and any(
             file.name not in ours and not is_leftover(file.name) for file in self.path.iterdir()
         ):

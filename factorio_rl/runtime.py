@@ -3,20 +3,22 @@
 import logging
 import os
 import sys
+import warnings
 from collections.abc import MutableMapping
 from importlib.metadata import version
+from pathlib import Path
 
+from factorio_rl.config_sections import RunConfig
 from factorio_rl.home_folder import expanded
+from factorio_rl.run_directory import COMPILED_FOLDER
 
 DETERMINISTIC_FLAGS = (
     "--xla_gpu_deterministic_ops=true",
     "--xla_gpu_enable_scatter_determinism_expander=false",
-    "--xla_gpu_autotune_level=0",
 )
-"""XLA's: no operation whose result depends on the order in which threads finish; and no choice of
-algorithms by their time, which another start may measure otherwise. The second one keeps off a
-rewriting of scatters that lost valid updates beside dropped ones (jax 0.11.2, H200); all scatters
-of ours write to places of their own, which is deterministic as it is."""
+"""XLA's: no operation whose result depends on the order in which threads finish. The second one
+keeps off a rewriting of scatters that lost valid updates beside dropped ones (jax 0.11.2, H200);
+all scatters of ours write to places of their own, which is deterministic as it is."""
 
 
 def compute_deterministically(environment: MutableMapping[str, str]) -> None:
@@ -26,20 +28,49 @@ def compute_deterministically(environment: MutableMapping[str, str]) -> None:
     environment["XLA_FLAGS"] = " ".join([*flags, *DETERMINISTIC_FLAGS])
 
 
-def enable_compilation_cache(folder: str | None) -> None:
+def keep_programs(settings: RunConfig, run_dir: Path) -> None:
+    """Keeps compiled programs for later starts of a run.
+
+    A deterministic run on a GPU has all of its own in its directory: XLA chooses algorithms by
+    their time, and at another start it may choose others, which add in another order.
+    """
+    import jax
+
+    if settings.deterministic and jax.default_backend() != "cpu":
+        enable_compilation_cache(str(run_dir.absolute() / COMPILED_FOLDER), min_compile_s=0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    else:
+        enable_compilation_cache(settings.compilation_cache)
+
+
+def enable_compilation_cache(folder: str | None, min_compile_s: float = 0.5) -> None:
     """Keeps compiled programs in a folder, so that a later start need not compile them again."""
     if folder is None:
         return
     import jax
 
     jax.config.update("jax_compilation_cache_dir", str(expanded(folder)))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", min_compile_s)
 
 
 def quiet_libraries() -> None:
-    """Keeps notes of Orbax and jax below errors off the terminal, where they cut the live bar."""
-    for name in ("absl", "jax", "orbax"):
+    """Keeps notes of Orbax and jax off the terminal, where they cut the live bar.
+
+    Of Orbax also what its threads print of a failure to write, thousands of lines on a full disk:
+    it raises the same.
+    """
+    for name in ("jax", "orbax"):
         logging.getLogger(name).setLevel(logging.ERROR)
+    for name in ("absl", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+    sys.unraisablehook = _without_closed_loops
+
+
+def _without_closed_loops(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Shows an error, unless a thread of TensorStore came back to a save that had failed."""
+    if str(unraisable.exc_value) != "Event loop is closed":
+        sys.__unraisablehook__(unraisable)
 
 
 def device_name() -> str:

@@ -36,6 +36,7 @@ class Saver:
         self._made_with = made_with
         self._tell = tell
         self._failed = 0
+        self._failure: SaveError | None = None
 
     def save(self, state: LoopState) -> bool:
         """Saves a state, or says why not; whether it is on the disk.
@@ -71,6 +72,13 @@ class Saver:
         settings = self._settings
         self._store.keep_only(settings.keep_checkpoints, settings.keep_every_chunks)
 
+    def require_saved(self) -> None:
+        """Raises SavesFailedError if the last checkpoint could not be written."""
+        if self._failure is not None:
+            raise SavesFailedError(
+                f"{self._failure}, at the end of the run; {self._last}. {_remedy(self._failure)}"
+            )
+
     def _tried(self, write: Callable[[], None], chunk: int) -> bool:
         """Whether it could be written, if need be after making room once."""
         try:
@@ -86,27 +94,34 @@ class Saver:
                 )
                 write()
         except SaveError as error:
-            self._failed += 1
+            self._failed, self._failure = self._failed + 1, error
             self._complain(error, chunk)
             return False
         if self._failed:
             self._tell(f"checkpoints can be written again; that of chunk {chunk} is saved")
-        self._failed = 0
+        self._failed, self._failure = 0, None
         return True
 
     def _complain(self, error: SaveError, chunk: int) -> None:
-        good = self._store.steps()
-        last = (
-            f"the last one is {self._store.directory / str(good[0])}" if good else "there is none"
-        )
-        limit = self._settings.max_failed_saves
+        limit, remedy = self._settings.max_failed_saves, _remedy(error)
         if self._failed >= limit:
             raise SavesFailedError(
                 f"{error}; {self._failed} checkpoints in a row failed at chunk {chunk}, so the run "
-                f"ends; {last}, and the same command goes on from it. Make room, or raise "
-                "train.max_failed_saves"
+                f"ends; {self._last}. {remedy}, or raise train.max_failed_saves"
             )
         self._tell(
             f"WARNING: NOT SAVED at chunk {chunk} ({self._failed} in a row, the run ends at "
-            f"{limit}): {error}; training goes on, {last}. Make room on the disk"
+            f"{limit}): {error}; training goes on. If it ended now: {self._last}. {remedy}"
         )
+
+    @property
+    def _last(self) -> str:
+        """What the run would go on from."""
+        good = self._store.steps()
+        if not good:
+            return "there is no checkpoint to go on from"
+        return f"the same command goes on from {self._store.directory / str(good[0])}"
+
+
+def _remedy(error: SaveError) -> str:
+    return "Make room on the disk" if error.is_disk_full else "Mend what it names"

@@ -30,7 +30,6 @@ from factorio_rl.evaluation_files import (
     evaluation_fields,
     print_report,
     read_report,
-    report_path,
     write_layouts,
     write_picture,
     write_report,
@@ -148,6 +147,7 @@ class TrainingRun:
             if self._chunk == 0:
                 self._evaluate_untrained()
             self._save_and_evaluate()
+            self._runner.compile_fp8(self._state)
             self._reporter.stage("self-play", num_chunks, self._chunk)
             self._measured_from = (time.monotonic(), self._state.counters)
             while self._chunk < num_chunks:
@@ -156,6 +156,7 @@ class TrainingRun:
                 self._save_and_evaluate()
         except StoppedError:
             return self._save_and_stop()
+        self._saver.require_saved()
         return self._finish()
 
     def close(self) -> None:
@@ -319,14 +320,10 @@ class TrainingRun:
 
     def _finish(self) -> int:
         folder = self._directory.evaluations
-        name = f"chunk-{self._chunk:06d}"
-        if report_path(folder, name).exists():
-            has_untrained = report_path(folder, UNTRAINED).exists()
-            print_report(
-                self._reporter.display.console,
-                read_report(folder, name),
-                read_report(folder, UNTRAINED) if has_untrained else None,
-            )
+        report = read_report(folder, f"chunk-{self._chunk:06d}")
+        if report is not None:
+            console = self._reporter.display.console
+            print_report(console, report, read_report(folder, UNTRAINED))
         self._reporter.message(f"pictures of held-out layouts: {self._directory.layouts}")
         return 0
 

@@ -60,7 +60,7 @@ class FailureLog:
                 return path
             if len(list(self._folder.glob("*.json"))) >= MAX_FILES:
                 return None
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(exist_ok=True)
             write_text_atomically(path, json.dumps(content, indent=1) + "\n")
         except OSError as error:
             self._tell_disk(path, error)

@@ -32,6 +32,8 @@ COUNTERS = ("chunk", "env_steps", "learner_updates")
 
 ID_FILE = "wandb_id"
 
+MAX_ID_CHARACTERS = 64
+
 COMMAND = (sys.executable, "-m", "factorio_rl.wandb_process")
 
 _PROJECT = Path(__file__).parents[1]
@@ -150,8 +152,11 @@ class WandbSink:
     def _run_id(self) -> str:
         """The id of the wandb run, made at the first start and kept in the run directory."""
         path = self._run_dir / ID_FILE
-        if path.exists():
-            return path.read_text(encoding="utf-8").strip()
+        if path.is_file():
+            with path.open(encoding="utf-8", errors="replace") as file:
+                found = file.read(MAX_ID_CHARACTERS + 1).strip()
+            if found.isascii() and found.isalnum() and len(found) <= MAX_ID_CHARACTERS:
+                return found
         fresh = uuid.uuid4().hex[:12]
         write_text_atomically(path, fresh + "\n")
         return fresh

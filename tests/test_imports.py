@@ -50,6 +50,7 @@ ORDER = (
     "factorio_rl.non_finite",
     "factorio_rl.non_finite_dump",
     "factorio_rl.chunk",
+    "factorio_rl.keys",
     "factorio_rl.device_errors",
     "factorio_rl.memory_need",
     "factorio_rl.precision_choice",

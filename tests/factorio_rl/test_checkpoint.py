@@ -1,5 +1,6 @@
 """Checkpoints: bit for bit, typed, whole or not there, kept by age and score."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -224,6 +225,40 @@ def test_what_was_never_finished_is_not_seen_and_can_be_removed(store: Checkpoin
     assert {path.name for path in store.directory.iterdir()} == {"1", "thesis"}
     save(again, 2, small(2))
     assert again.steps() == [2, 1]
+
+
+def test_checkpoint_that_was_half_removed_is_not_seen(
+    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for step in (1, 2):
+        save(store, step, small(step))
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("factorio_rl.checkpoint._remove", killed)
+    with pytest.raises(KeyboardInterrupt):
+        store.keep_only(newest=1, every_chunks=None)
+    assert store.steps() == [2]
+
+
+def test_all_of_a_checkpoint_is_on_the_disk_before_it_has_its_name(
+    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+
+    def record(descriptor: int) -> None:
+        if not (store.directory / "1").exists():
+            synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
+
+    monkeypatch.setattr(os, "fsync", record)
+    save(store, 1, small(1))
+    saved = [path for path in (store.directory / "1").rglob("*") if path.is_file()]
+    names = {path.relative_to(store.directory / "1") for path in saved}
+    unfinished = store.directory / "1.writing"
+    assert names <= {
+        path.relative_to(unfinished) for path in synced if path.is_relative_to(unfinished)
+    }
 
 
 def test_failed_save_leaves_the_others_and_nothing_else(

@@ -1,5 +1,6 @@
 """Damaged checkpoints: every kind is noticed, set aside and told; links and bombs are refused."""
 
+import json
 import os
 import random
 import shutil
@@ -14,7 +15,13 @@ import tensorstore
 
 from factorio_rl.checkpoint import CheckpointStore
 from factorio_rl.checkpoint_check import CheckpointError
-from factorio_rl.checkpoint_manifest import MANIFEST_FILE, Manifest, read_manifest, write_manifest
+from factorio_rl.checkpoint_manifest import (
+    MANIFEST_FILE,
+    Manifest,
+    _own_digest,
+    read_manifest,
+    write_manifest,
+)
 
 # What Orbax leaves behind when a load fails half-way.
 pytestmark = pytest.mark.filterwarnings(
@@ -240,6 +247,29 @@ def test_chunk_that_unpacks_to_more_than_its_array_is_not_read(store: Checkpoint
     metadata["codecs"] = [{"name": "bytes", "configuration": {"endian": "little"}}]
     tensorstore.open({**spec, "metadata": metadata}, create=True, delete_existing=True).result()
     with pytest.raises(CheckpointError, match=r"numbers\.a is stored in chunks larger than itself"):
+        store.load(5, LIKE)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"step": 4},
+        {"step": "5"},
+        {"score": float("nan")},
+        {"score": 2.0},
+        {"digests": ["numbers"]},
+        {"unknown": 1},
+    ],
+)
+def test_manifest_with_a_right_digest_and_wrong_content_is_refused(
+    store: CheckpointStore, change: dict[str, Any]
+) -> None:
+    """Anybody can compute the digest."""
+    file = store.directory / "5" / MANIFEST_FILE
+    content = {**json.loads(file.read_text()), **change}
+    del content["digest"]
+    file.write_text(json.dumps({**content, "digest": _own_digest(content)}))
+    with pytest.raises(CheckpointError, match="manifest"):
         store.load(5, LIKE)
 
 

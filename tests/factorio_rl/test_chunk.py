@@ -18,10 +18,11 @@ import pytest
 from envs.actions import num_actions
 from envs.solved import Solved
 from factorio_rl import chunk, precision
-from factorio_rl.chunk import ChunkRunner, make_keys
+from factorio_rl.chunk import ChunkRunner
 from factorio_rl.config import Config
 from factorio_rl.curriculum import level_weights
 from factorio_rl.demonstrations import References, sample_finished
+from factorio_rl.keys import make_keys
 from factorio_rl.learner import LearnerState, Shares, Update, UpdateFigures
 from factorio_rl.loop_state import SCORE_LAG_CHUNKS, LoopState
 from factorio_rl.losses import LossFigures

@@ -28,6 +28,7 @@ from factorio_rl.evaluation import (
 )
 from factorio_rl.learner import LearnerState
 from factorio_rl.model import Predict, plan
+from factorio_rl.preemption import StoppedError
 from factorio_rl.scoring import Outcome, score_layout
 from factorio_rl.search import SearchSettings
 
@@ -163,6 +164,22 @@ def test_greedy_play_equals_itself(
     assert again.report == evaluation.report
     assert again.layouts == evaluation.layouts
     assert again.outcomes == evaluation.outcomes
+
+
+def test_evaluation_can_be_ended_between_two_moves(
+    evaluator: Evaluator, learner: LearnerState
+) -> None:
+    moves = 0
+
+    def stop_at_the_third() -> None:
+        nonlocal moves
+        moves += 1
+        if moves == 3:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        evaluator.evaluate(learner.params, stop_at_the_third)
+    assert moves == 3
 
 
 def test_evaluated_layouts_are_within_the_rules_and_carry_their_verified_rate(

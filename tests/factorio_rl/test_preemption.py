@@ -57,6 +57,48 @@ def test_first_signal_only_sets_the_request(number: signal.Signals, exit_code: i
         assert stop.exit_code == exit_code
 
 
+# In a call of C that lets other threads run and no handler of Python, as a compilation does.
+COMPILING = """
+import hashlib
+from factorio_rl.preemption import StopRequest
+
+with StopRequest():
+    print("ready", flush=True)
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+"""
+
+
+def test_second_signal_ends_a_process_that_runs_no_handler() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMPILING],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.readline() == "\n"
+        assert "again quits at once" in process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 143
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_signal_that_the_caller_has_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with StopRequest():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_handlers_are_restored_also_after_an_error() -> None:
     def own(number: int, frame: object) -> None:
         del number, frame

@@ -11,7 +11,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+COMPILING = "a compilation of a minute begins"
+SLOW_EVALUATION = "a slow evaluation begins"
+UNROLLED = 6_000
+"""Matrix products that take XLA about a minute."""
+
+SLOW_MOVE_S = 2.0
 
 
 def at_call(number: int, then: Callable[[], None], function: Callable) -> Callable:
@@ -77,6 +85,70 @@ def clock_backwards() -> None:
     hour_ns = 3_600 * 10**9
     time.time_ns = lambda: max(now_ns - next(back) * hour_ns, 0)
     time.time = lambda: time.time_ns() / 1e9
+
+
+def long_compilation() -> None:
+    """The main thread is inside XLA for a minute; Python runs no handler meanwhile."""
+    import jax
+    import jax.numpy as jnp
+
+    from factorio_rl import trainer
+
+    def products(x: Any) -> Any:
+        # Other numbers each time: a program that was compiled before is in the cache.
+        x = x + time.time_ns() % 10**9
+        for number in range(UNROLLED):
+            x = jnp.sin(x @ x + number)
+        return x
+
+    def compile_it(*arguments: Any) -> None:
+        lowered = jax.jit(products).lower(jnp.ones((8, 8)))
+        print(COMPILING, flush=True)
+        lowered.compile()
+
+    trainer.make_pool = compile_it
+
+
+def slow_evaluation() -> None:
+    """The evaluation at chunk 4 takes a minute: each move of the search some seconds."""
+    from factorio_rl.evaluation import GreedyPlay
+
+    evaluations = itertools.count(1)
+
+    def play(self: Any, *arguments: Any) -> Any:
+        # Two each: the search and the policy alone, of the untrained network and of chunk 0.
+        if next(evaluations) == 5:
+            print(SLOW_EVALUATION, flush=True)
+            self._move = slowly(self._move)
+        return play_at_once(self, *arguments)
+
+    def slowly(move: Callable) -> Callable:
+        def moved(*arguments: Any) -> Any:
+            time.sleep(SLOW_MOVE_S)
+            return move(*arguments)
+
+        return moved
+
+    play_at_once = GreedyPlay.__call__
+    GreedyPlay.__call__ = play
+
+
+def stepwise() -> None:
+    """Each chunk waits for a file of its number in the folder FACTORIO_RL_ALLOWED."""
+    from factorio_rl.chunk import ChunkRunner
+
+    allowed = Path(os.environ["FACTORIO_RL_ALLOWED"])
+
+    def run_when_allowed(self: Any, state: Any) -> Any:
+        chunk = int(state.counters.chunk) + 1
+        if not (allowed / str(chunk)).exists():
+            print(f"chunk {chunk} waits", flush=True)
+        while not (allowed / str(chunk)).exists():
+            time.sleep(0.01)
+        return run(self, state)
+
+    run = ChunkRunner.run
+    ChunkRunner.run = run_when_allowed
 
 
 def no_saving() -> None:

@@ -16,14 +16,6 @@ NUM_KILLS = int(os.environ.get("FACTORIO_RL_KILLS", "3"))
 """Random kills of one run; ten are asked for before a release."""
 
 
-@pytest.fixture(scope="module")
-def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of six chunks without a stop."""
-    run_dir = tmp_path_factory.mktemp("runs") / "straight"
-    assert trained(run_dir).code == 0
-    return run_dir
-
-
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
 )

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -119,6 +120,24 @@ class Training:
         return Finished(self.process.returncode, self.output)
 
 
+class Stepwise(Training):
+    """A run that makes each chunk when it is allowed to."""
+
+    def __init__(self, run_dir: Path, *overrides: str) -> None:
+        self._allowed = Path(tempfile.mkdtemp(dir=run_dir.parent))
+        environment = {"FACTORIO_RL_ALLOWED": str(self._allowed)}
+        super().__init__(run_dir, *overrides, fault="stepwise", environment=environment)
+
+    def wait_before_chunk(self, chunk: int) -> None:
+        """Waits until all before this chunk is done, its checkpoint too."""
+        self.wait_for_output(f"chunk {chunk} waits")
+
+    def allow(self, *chunks: int) -> None:
+        """Lets the run make these chunks."""
+        for chunk in chunks:
+            (self._allowed / str(chunk)).touch()
+
+
 def trained(run_dir: Path, *overrides: str, fault: str | None = None) -> Finished:
     """Trains until the process ends by itself."""
     with Training(run_dir, *overrides, fault=fault) as training:
@@ -130,6 +149,12 @@ def steps(run_dir: Path) -> list[int]:
     folder = run_dir / "checkpoints"
     names = [path.name for path in folder.iterdir()] if folder.exists() else []
     return sorted(int(name) for name in names if name.isdigit())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder but the lock, which says who had it last."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "lock"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def saved(run_dir: Path) -> dict[str, np.ndarray]:
