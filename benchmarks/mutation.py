@@ -22,7 +22,9 @@ PATIENCE_S = 300.0
 GRACE_S = 20.0
 """For pytest to end the processes that its tests began."""
 
-_FAILED = re.compile(r"\b\d+ failed\b")
+_FAILED = re.compile(r"^(=+ )?\d+ failed\b.* in \d", re.MULTILINE)
+"""Of pytest's summary, after which libraries may still print."""
+
 _TIMEOUT = re.compile(r"Failed: Timeout \(")
 
 
@@ -100,7 +102,7 @@ def verdict(mutation: Mutation, tree: Path, patience_s: float = PATIENCE_S) -> V
         return Verdict(BROKEN, f"no end within {patience_s:g} s", seconds)
     if code != 1:
         return Verdict(BROKEN, f"pytest ended with {code}: {last_line(output)}", seconds)
-    if not _FAILED.search(last_line(output)):
+    if not _FAILED.search(output):
         return Verdict(BROKEN, f"failed before the test itself: {last_line(output)}", seconds)
     return Verdict(KILLED, "", seconds)
 

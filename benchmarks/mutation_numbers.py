@@ -48,14 +48,14 @@ NUMBERS = (
         "factorio_rl/non_finite.py",
         "    if in_a_row > config.learner.max_skipped_updates:",
         "    if False:",
-        f"{_NON_FINITE}::test_message_says_what_where_and_what_to_do",
+        f"{_NON_FINITE}::test_full_disk_costs_the_dump_and_not_the_message",
     ),
     Mutation(
         "Chunks with searches that are not finite past a limit end the run with a dump",
         "factorio_rl/non_finite.py",
         "    elif chunks > config.actor.max_non_finite_chunks:",
         "    elif False:",
-        f"{_NON_FINITE}::test_search_is_reproduced_from_its_dump",
+        f"{_NON_FINITE}::test_searches_past_the_limit_end_the_run",
     ),
     Mutation(
         "A parameter that is not finite is never saved",

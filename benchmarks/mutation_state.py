@@ -37,11 +37,11 @@ CHECKPOINTS = (
         f"{_SET_ASIDE}[change_manifest]",
     ),
     Mutation(
-        "A truncated checkpoint is an error in words",
+        "Whatever Orbax raises on a damaged checkpoint is an error in words",
         "factorio_rl/checkpoint.py",
         "        except Exception as error:\n            # Orbax raises many types",
         "        except KeyError as error:\n            # Orbax raises many types",
-        f"{_SET_ASIDE}[cut_off]",
+        f"{_DAMAGE}::test_any_flipped_bit_is_noticed_or_harmless",
     ),
     Mutation(
         "A damaged checkpoint is set aside and told, an older one is used",
@@ -205,11 +205,19 @@ RESUMING = (
     Mutation(
         "A state is saved before it is evaluated",
         "factorio_rl/training_run.py",
-        "            is_saved = self._saver.save(self._state)\n"
+        "            is_saved = self._saver.save(self._state, is_last=is_last)\n"
         "            score = self._evaluate()\n",
         "            score = self._evaluate()\n"
-        "            is_saved = self._saver.save(self._state)\n",
+        "            is_saved = self._saver.save(self._state, is_last=is_last)\n",
         "tests/factorio_rl/test_training_run.py::test_state_is_saved_before_it_is_evaluated",
+    ),
+    Mutation(
+        "A state that was not fit to be saved is made up for by the next that is",
+        "factorio_rl/training_run.py",
+        "        elif (is_due or self._saver.is_owed) and not self._is_evaluated:",
+        "        elif is_due and not self._is_evaluated:",
+        "tests/factorio_rl/test_training_run.py::"
+        "test_state_that_was_not_fit_to_be_saved_is_made_up_for_by_the_next",
     ),
     Mutation(
         "A run whose checkpoints are gone is not begun anew",
@@ -286,6 +294,13 @@ RESUMING = (
         "            self._refuse(self._identity_differences(identity))",
         "            pass",
         f"{_DIRECTORY}::test_other_tasks_under_the_same_settings_are_refused",
+    ),
+    Mutation(
+        "A run directory that somebody removed is not made anew in part",
+        "factorio_rl/checkpoint.py",
+        "            self.directory.mkdir(exist_ok=True)",
+        "            self.directory.mkdir(parents=True, exist_ok=True)",
+        f"{_CHECKPOINT}::test_run_directory_that_is_gone_is_not_made_anew",
     ),
     Mutation(
         "Settings that may change are told",

@@ -21,16 +21,19 @@ class NonFiniteError(UserError):
     exit_code = 3
 
 
-def why_not_to_save(state: LoopState) -> str | None:
+def why_not_to_save(state: LoopState, *, is_last: bool = False) -> str | None:
     """Why a state is no good one to go on from, None if it is.
 
     Besides what is not finite in it, parameters whose last update was skipped, or with which a
     search of the last chunk was not finite, may be too large to recover from: a run that ends over
-    them has to have its last checkpoint from before.
+    them has to have its last checkpoint from before. They are good enough where the run ends by
+    itself or is stopped, since there is nothing else to go on from (`is_last`).
     """
     learner, counters = state.learner, state.counters
     if not bool(all_finite((learner.params, learner.optimizer, state.precision.scales))):
         return "a parameter is not finite"
+    if is_last:
+        return None
     if learner.skipped_in_row:
         return f"the last updates were skipped, {int(learner.skipped_in_row)} in a row"
     if counters.non_finite_chunks:

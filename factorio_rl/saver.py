@@ -37,14 +37,19 @@ class Saver:
         self._tell = tell
         self._failed = 0
         self._failure: SaveError | None = None
+        self.is_owed = False
+        """Whether the last state was not fit to be saved, so that the next one should be."""
 
-    def save(self, state: LoopState) -> bool:
+    def save(self, state: LoopState, *, is_last: bool = False) -> bool:
         """Saves a state, or says why not; whether it is on the disk.
+
+        `is_last` where the run ends here.
 
         Raises:
             SavesFailedError: that was one failure in a row too many.
         """
-        why_not = why_not_to_save(state)
+        why_not = why_not_to_save(state, is_last=is_last)
+        self.is_owed = why_not is not None
         if why_not is not None:
             self._tell(f"warning: not saved at chunk {int(state.counters.chunk)}: {why_not}")
             return False

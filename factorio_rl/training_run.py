@@ -263,14 +263,15 @@ class TrainingRun:
 
     def _save_and_evaluate(self) -> None:
         """What is due after a chunk. Saved first: a kill during the evaluation costs little."""
-        every = self._config.train.checkpoint_every_chunks
+        is_last = self._chunk >= self._config.train.num_chunks
+        is_due = self._chunk % self._config.train.checkpoint_every_chunks == 0
         if self._evaluation_is_due:
-            is_saved = self._saver.save(self._state)
+            is_saved = self._saver.save(self._state, is_last=is_last)
             score = self._evaluate()
             if is_saved:
                 self._saver.note_score(self._state, score)
-        elif self._chunk % every == 0 and not self._is_evaluated:
-            self._saver.save(self._state)
+        elif (is_due or self._saver.is_owed) and not self._is_evaluated:
+            self._saver.save(self._state, is_last=is_last)
             self._saver.tidy()
 
     def _evaluate_untrained(self) -> None:
@@ -310,7 +311,7 @@ class TrainingRun:
         return self._evaluator.evaluate(params, self._stop.raise_if_asked)
 
     def _save_and_stop(self) -> int:
-        if self._saver.save(self._state):
+        if self._saver.save(self._state, is_last=True):
             self._reporter.message("stopped by a signal; saved, the same command goes on from here")
         else:
             self._reporter.message(

@@ -277,6 +277,12 @@ def test_failed_save_leaves_the_others_and_nothing_else(
     assert value_of(store.load(1, LIKE)) == 1
 
 
+def test_run_directory_that_is_gone_is_not_made_anew(tmp_path: Path) -> None:
+    with pytest.raises(SaveError, match="No such file or directory"):
+        save(CheckpointStore(tmp_path / "gone" / "checkpoints", FINGERPRINT), 1, small(1))
+    assert not (tmp_path / "gone").exists()
+
+
 def test_checkpoint_of_other_settings_is_refused_with_what_differs(store: CheckpointStore) -> None:
     save(store, 1, small(1))
     other = CheckpointStore(store.directory, {**FINGERPRINT, "network.channels": 16})

@@ -114,6 +114,7 @@ def test_score_that_is_no_number_skips_updates_until_it_is_gone(
     after = jax.device_get((state.learner.params, state.learner.optimizer))
     jax.tree.map(np.testing.assert_array_equal, after, (params, optimizer))
     assert why_not_to_save(state) == "the last updates were skipped, 2 in a row"
+    assert why_not_to_save(state, is_last=True) is None
     good = replace(state.replay, value=jnp.zeros_like(state.replay.value))
     state, figures = runner.run(replace(state, replay=good))
     assert (int(state.learner.skipped), int(state.learner.skipped_in_row)) == (2, 0)
@@ -158,6 +159,7 @@ def test_parameter_that_is_not_finite_is_not_to_be_saved(start: LoopState) -> No
     assert why_not_to_save(start) is None
     broken = with_params(start, lambda leaf: np.where(leaf == leaf.max(), np.inf, leaf))
     assert why_not_to_save(broken) == "a parameter is not finite"
+    assert why_not_to_save(broken, is_last=True) == "a parameter is not finite"
     scales = start.precision.scales.at[1].set(jnp.nan)
     state = replace(start, precision=replace(start.precision, scales=scales))
     assert why_not_to_save(state) == "a parameter is not finite"
@@ -170,6 +172,17 @@ def test_what_is_within_the_limits_does_not_end_the_run(
     counters = replace(start.counters, non_finite_chunks=np.asarray(1))
     require_finite(replace(start, learner=learner, counters=counters), runner, limited, tmp_path)
     assert not any(tmp_path.iterdir())
+
+
+def test_searches_past_the_limit_end_the_run(
+    runner: ChunkRunner, limited: Config, start: LoopState, tmp_path: Path
+) -> None:
+    state, _ = runner.run(overflowing(start))
+    learner = replace(state.learner, skipped_in_row=jnp.int32(0))
+    counters = replace(state.counters, non_finite_chunks=np.asarray(2))
+    state = replace(state, learner=learner, counters=counters)
+    with pytest.raises(NonFiniteError, match="searches of chunks"):
+        require_finite(state, runner, limited, tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def saver_on(
     config: Config, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Disk], Saver]:
     """A saver whose states are all fit to be saved, and that ends at three failures."""
-    monkeypatch.setattr("factorio_rl.saver.why_not_to_save", lambda state: None)
+    monkeypatch.setattr("factorio_rl.saver.why_not_to_save", lambda state, *, is_last: None)
     settings = config.train.model_copy(update={"max_failed_saves": 3})
     return lambda disk: Saver(settings, cast(CheckpointStore, disk), {}, {}, told.append)
 
@@ -119,8 +119,12 @@ def test_run_whose_last_checkpoint_failed_does_not_end_as_if_saved(
 def test_state_that_is_not_fit_is_not_saved(
     saver_on: Callable[[Disk], Saver], told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("factorio_rl.saver.why_not_to_save", lambda state: "it is not finite")
+    monkeypatch.setattr(
+        "factorio_rl.saver.why_not_to_save", lambda state, *, is_last: "it is not finite"
+    )
     disk = Disk([10], [])
-    assert not saver_on(disk).save(at(2))
+    saver = saver_on(disk)
+    assert not saver.save(at(2))
+    assert saver.is_owed
     assert disk.kept == [10]
     assert told == ["warning: not saved at chunk 2: it is not finite"]

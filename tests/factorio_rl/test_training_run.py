@@ -13,7 +13,7 @@ def test_state_is_saved_before_it_is_evaluated(is_written: bool) -> None:
     """A kill in an evaluation, which can take minutes, must not cost the chunks before it."""
     done: list[str] = []
 
-    def save(state: object) -> bool:
+    def save(state: object, *, is_last: bool) -> bool:
         done.append("save")
         return is_written
 
@@ -23,7 +23,8 @@ def test_state_is_saved_before_it_is_evaluated(is_written: bool) -> None:
 
     saver = SimpleNamespace(save=save, note_score=lambda state, score: done.append("score"))
     run = SimpleNamespace(
-        _config=SimpleNamespace(train=SimpleNamespace(checkpoint_every_chunks=1)),
+        _chunk=2,
+        _config=SimpleNamespace(train=SimpleNamespace(checkpoint_every_chunks=1, num_chunks=4)),
         _evaluation_is_due=True,
         _saver=saver,
         _state=None,
@@ -31,3 +32,26 @@ def test_state_is_saved_before_it_is_evaluated(is_written: bool) -> None:
     )
     TrainingRun._save_and_evaluate(cast(TrainingRun, run))
     assert done == ["save", "evaluate", *(["score"] if is_written else [])]
+
+
+@pytest.mark.parametrize(("is_owed", "chunks"), [(False, [2, 4]), (True, [1, 2, 3, 4])])
+def test_state_that_was_not_fit_to_be_saved_is_made_up_for_by_the_next(
+    is_owed: bool, chunks: list[int]
+) -> None:
+    saved: list[int] = []
+    for chunk in (1, 2, 3, 4):
+        saver = SimpleNamespace(
+            is_owed=is_owed,
+            save=lambda state, *, is_last, chunk=chunk: saved.append(chunk),
+            tidy=lambda: None,
+        )
+        run = SimpleNamespace(
+            _chunk=chunk,
+            _config=SimpleNamespace(train=SimpleNamespace(checkpoint_every_chunks=2, num_chunks=9)),
+            _evaluation_is_due=False,
+            _is_evaluated=False,
+            _saver=saver,
+            _state=None,
+        )
+        TrainingRun._save_and_evaluate(cast(TrainingRun, run))
+    assert saved == chunks

@@ -27,7 +27,7 @@ ODD = RuntimeError("odd\n  numba")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return tmp_path / "run" / "verifier_failures"
+    return tmp_path / "verifier_failures"
 
 
 @pytest.fixture

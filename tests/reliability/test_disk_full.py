@@ -81,7 +81,7 @@ def test_run_on_a_disk_that_stays_full_ends_and_goes_on_when_there_is_room(
         training.allow(1)
         training.wait_before_chunk(2)
         fill(filler)
-        training.allow(2, 3, 4)
+        training.allow(2, 3, 4, 5, 6)
         ended = training.end()
     assert ended.code == 2
     assert ended.output.count("\nerror: ") == 1
@@ -97,6 +97,7 @@ def test_run_on_a_disk_that_stays_full_ends_and_goes_on_when_there_is_room(
         shutil.rmtree(disk / "checkpoints" / str(updates(1)))  # the last that could make room
         fill(filler)
         training.process.send_signal(signal.SIGTERM)
+        training.wait_for_output("stopping after this step")
         training.allow(3)
         ended = training.end()
     assert ended.code == 143, ended.output

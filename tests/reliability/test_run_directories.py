@@ -13,6 +13,8 @@ from training import Finished, Stepwise, Training, assert_same_run, contents, tr
 
 pytestmark = pytest.mark.drill
 
+FIRST_PROGRAM_COMPILED = "imitation: 0 of"
+
 SHORT = ("--train.imitation_updates=0", "--train.checkpoint_every_chunks=1")
 
 
@@ -75,7 +77,7 @@ def test_run_whose_directory_is_removed_ends_in_words(tmp_path: Path) -> None:
         training.allow(1)
         training.wait_before_chunk(2)
         shutil.rmtree(run_dir)
-        training.allow(2, 3, 4)
+        training.allow(2, 3, 4, 5, 6)
         ended = training.end()
     assert_refused(ended, "3 checkpoints in a row failed at chunk 4", "No such file or directory")
     assert "cannot write the report of chunk 2" in ended.output
@@ -106,23 +108,36 @@ def test_checkpoints_of_another_run_are_refused_and_nothing_is_changed(run_dir: 
     assert contents(run_dir) == before
 
 
-def test_damaged_compilation_cache_that_two_runs_share_stops_neither(tmp_path: Path) -> None:
-    """What one of them makes anew and the other reads is a matter of chance."""
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    shared = f"--run.compilation_cache={cache}"
-    with Training(tmp_path / "first", shared) as training:
-        training.wait_for_output("imitation  learner_updates")
-    programs = sorted(path for path in cache.iterdir() if path.name.endswith("-cache"))
-    assert len(programs) >= 2
-    for number, path in enumerate(programs):
-        size = path.stat().st_size
-        if number % 2:
-            os.truncate(path, size // 2)
-        else:
-            path.write_bytes(os.urandom(size))
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A compilation cache with the first program of a run.
+
+    Its path is a part of jax's keys, so it is damaged in its place; `whole` beside it is a copy.
+    """
+    folder = tmp_path_factory.mktemp("cache")
+    cache = folder / "cache"
+    with Training(folder / "run", f"--run.compilation_cache={cache}") as training:
+        training.wait_for_output(FIRST_PROGRAM_COMPILED)
+    shutil.copytree(cache, folder / "whole")
+    return cache
+
+
+@pytest.mark.parametrize("damage", ["cut off", "garbage"])
+def test_damaged_compilation_cache_stops_neither_of_two_runs(
+    compiled: Path, tmp_path: Path, damage: str
+) -> None:
+    shutil.rmtree(compiled)
+    shutil.copytree(compiled.with_name("whole"), compiled)
+    programs = [path for path in compiled.iterdir() if path.name.endswith("-cache")]
+    assert programs
+    for path in programs:
+        whole = path.read_bytes()
+        broken = whole[: len(whole) // 2] if damage == "cut off" else os.urandom(len(whole))
+        path.write_bytes(broken)
+    shared = f"--run.compilation_cache={compiled}"
     runs = [Training(tmp_path / name, shared) for name in ("one", "other")]
     for run in runs:
         with run:
-            run.wait_for_output("imitation  learner_updates")
+            run.wait_for_output(FIRST_PROGRAM_COMPILED)
+            assert "Error reading persistent compilation cache entry" in run.output
             assert "Traceback" not in run.output

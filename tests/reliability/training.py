@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import jax
 import numpy as np
@@ -78,7 +78,7 @@ class Training:
                 start_new_session=True,
             )
 
-    def __enter__(self) -> "Training":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
