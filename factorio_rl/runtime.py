@@ -39,6 +39,8 @@ def keep_programs(settings: RunConfig, run_dir: Path) -> None:
     if settings.deterministic and jax.default_backend() != "cpu":
         enable_compilation_cache(str(run_dir.absolute() / COMPILED_FOLDER), min_compile_s=0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+        # Else the place of the folder is a part of the keys, and a run that is moved finds nothing.
+        jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
     else:
         enable_compilation_cache(settings.compilation_cache)
 

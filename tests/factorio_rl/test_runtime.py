@@ -50,3 +50,49 @@ def test_deterministic_run_adds_its_flags_before_jax_is_loaded(tmp_path: Path) -
 @pytest.mark.parametrize("options", [[], ["--run.deterministic=false"]])
 def test_other_runs_leave_the_flags_alone(tmp_path: Path, options: list[str]) -> None:
     assert flags_of(tmp_path, *options) == "--xla_of_the_user=1"
+
+
+# As on a GPU, whose programs are not needed for this.
+KEEP = """
+import sys
+from pathlib import Path
+import jax
+
+jax.default_backend = lambda: "gpu"
+from factorio_rl.config_sections import RunConfig
+from factorio_rl.runtime import keep_programs
+
+run_dir = Path(sys.argv[1])
+keep_programs(RunConfig(deterministic=True, compilation_cache=sys.argv[2]), run_dir)
+jax.jit(lambda x: x + 1)(1.0)
+print(*sorted(path.name for path in (run_dir / "compiled").iterdir()))
+"""
+
+
+def test_deterministic_run_keeps_every_program_and_finds_it_after_a_move(tmp_path: Path) -> None:
+    found = []
+    for name in ("one", "other"):
+        arguments = [str(tmp_path / name), str(tmp_path / "shared")]
+        done = subprocess.run(
+            [sys.executable, "-c", KEEP, *arguments],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        found.append([name for name in done.stdout.split() if name.endswith("-cache")])
+    assert len(found[0]) > 0
+    assert found[0] == found[1]
+    assert not (tmp_path / "shared").exists()
+
+
+def test_the_compiler_knows_the_flags_of_a_deterministic_run() -> None:
+    """It ends a process that gives it one it does not know."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import jax; print(jax.numpy.ones(2).sum())"],
+        env={**os.environ, "XLA_FLAGS": " ".join(DETERMINISTIC_FLAGS)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "2.0\n"

@@ -110,30 +110,21 @@ def test_checkpoints_of_another_run_are_refused_and_nothing_is_changed(run_dir: 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A compilation cache with the first program of a run.
-
-    Its path is a part of jax's keys, so it is damaged in its place; `whole` beside it is a copy.
-    """
+    """A compilation cache with the first program of a run."""
     folder = tmp_path_factory.mktemp("cache")
     cache = folder / "cache"
     with Training(folder / "run", f"--run.compilation_cache={cache}") as training:
         training.wait_for_output(FIRST_PROGRAM_COMPILED)
-    shutil.copytree(cache, folder / "whole")
     return cache
 
 
-@pytest.mark.parametrize("damage", ["cut off", "garbage"])
 def test_damaged_compilation_cache_stops_neither_of_two_runs(
-    compiled: Path, tmp_path: Path, damage: str
+    compiled: Path, tmp_path: Path
 ) -> None:
-    shutil.rmtree(compiled)
-    shutil.copytree(compiled.with_name("whole"), compiled)
     programs = [path for path in compiled.iterdir() if path.name.endswith("-cache")]
     assert programs
     for path in programs:
-        whole = path.read_bytes()
-        broken = whole[: len(whole) // 2] if damage == "cut off" else os.urandom(len(whole))
-        path.write_bytes(broken)
+        os.truncate(path, path.stat().st_size // 2)
     shared = f"--run.compilation_cache={compiled}"
     runs = [Training(tmp_path / name, shared) for name in ("one", "other")]
     for run in runs:

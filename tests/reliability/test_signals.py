@@ -20,15 +20,14 @@ MAKING = "making 100000"
 ASKED = NOTICE.decode().strip()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_second_signal_ends_a_compilation_at_once(tmp_path: Path, number: int, code: int) -> None:
+def test_second_signal_ends_a_compilation_at_once(tmp_path: Path) -> None:
     with Training(tmp_path / "run", fault="long_compilation") as training:
         training.wait_for_output(COMPILING)
-        training.process.send_signal(number)
+        training.process.send_signal(signal.SIGTERM)
         training.wait_for_output(ASKED)
-        training.process.send_signal(number)
+        training.process.send_signal(signal.SIGTERM)
         # The compilation itself takes a minute.
-        assert training.process.wait(2) == code
+        assert training.process.wait(5) == 143
         assert "Traceback" not in training.output
 
 
