@@ -1,6 +1,6 @@
 """Takes one protection of the program away at a time, and expects its test to go red.
 
-    python -m benchmarks.mutations                  # all, about ten minutes
+    python -m benchmarks.mutations                  # all, about half an hour
     python -m benchmarks.mutations --quick          # a handful, for CI: under a minute
     python -m benchmarks.mutations --only wandb     # those with this in their name, file or test
     python -m benchmarks.mutations --budget-s 540   # what of it begins within nine minutes
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         if red:
             print(f"error: red without any mutation: {red}", file=sys.stderr)
             return 2
-        return _run(left, rows, trees, args, ends_s, command_line("mutations", arguments))
+        return _run(left, rows, trees, args, ends_s, _command(arguments, args.resume))
 
 
 def _run(
@@ -203,6 +203,13 @@ def _killed_rows(path: Path, wanted: Sequence[Mutation]) -> list[Row]:
     return [row for row in rows if _key(row) in keys and row["result"] == KILLED]
 
 
+def _command(arguments: Sequence[str], resume: Path | None) -> str:
+    """What was typed, without the place of an earlier part on this machine."""
+    if resume is not None:
+        arguments = [argument.replace(str(resume), resume.name) for argument in arguments]
+    return command_line("mutations", arguments)
+
+
 def _key(row: Row) -> tuple[str, ...]:
     return row["protection"], row["file"], row["test"]
 
@@ -234,7 +241,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--only", metavar="SUBSTRING", help="of the name, the file or the test")
     parser.add_argument("--jobs", type=_jobs, default=1, help="copies of the tree at work")
     parser.add_argument(
-        "--no-baseline", action="store_true", help="do not run the tests unmutated first"
+        "--no-baseline",
+        action="store_true",
+        help="do not run the tests unmutated first: one that is red anyway counts as killed",
     )
     parser.add_argument(
         "--budget-s",

@@ -185,6 +185,8 @@ def test_parts_of_a_run_make_up_a_whole(
     assert mutations.main(resume) == 0
     assert sorted(made) == ["held", "not held"]
     assert list(rows_of(out)) == ["held", "held by a drill", "not held"]
+    command = json.loads(out.read_text())["command"]
+    assert command == "python -m benchmarks.mutations --resume ignored.json --no-baseline"
 
 
 def test_test_that_is_red_as_it_is_ends_the_tool(

@@ -177,12 +177,11 @@ def test_what_is_within_the_limits_does_not_end_the_run(
 def test_searches_past_the_limit_end_the_run(
     runner: ChunkRunner, limited: Config, start: LoopState, tmp_path: Path
 ) -> None:
-    state, _ = runner.run(overflowing(start))
+    one_before = replace(start.counters, non_finite_chunks=np.asarray(1))
+    state, _ = runner.run(replace(overflowing(start), counters=one_before))
     learner = replace(state.learner, skipped_in_row=jnp.int32(0))
-    counters = replace(state.counters, non_finite_chunks=np.asarray(2))
-    state = replace(state, learner=learner, counters=counters)
-    with pytest.raises(NonFiniteError, match="searches of chunks"):
-        require_finite(state, runner, limited, tmp_path)
+    with pytest.raises(NonFiniteError, match="searches of chunks 0 to 1, 2 in a row"):
+        require_finite(replace(state, learner=learner), runner, limited, tmp_path)
 
 
 @pytest.fixture(scope="module")
