@@ -128,11 +128,15 @@ class CheckpointStore:
         return parts
 
     def load_newest(
-        self, like: Mapping[str, Any], tell: Callable[[str], None]
+        self,
+        like: Mapping[str, Any],
+        tell: Callable[[str], None],
+        problem_of: Callable[[Manifest, Mapping[str, Any]], str | None] = lambda *_: None,
     ) -> tuple[Manifest, dict[str, Any]] | None:
         """The newest checkpoint that loads; None in a folder that never had any.
 
-        Newer ones that do not load are renamed to `corrupt-<step>` and told.
+        Newer ones that do not load, or that `problem_of` finds something wrong with, are renamed
+        to `corrupt-<step>` and told.
 
         Raises:
             CheckpointError: there are or were checkpoints, and none loads.
@@ -142,12 +146,17 @@ class CheckpointStore:
         for step in self.steps():
             try:
                 parts = self.load(step, like)
+                manifest = self.manifest(step)
+                problem = problem_of(manifest, parts)
+                if problem is not None:
+                    folder = self.directory / str(step)
+                    raise CheckpointError(f"cannot go on from checkpoint {folder}: {problem}")
             except CheckpointError as error:
                 failures[step] = str(error)
                 continue
             for damaged, reason in failures.items():
                 tell(f"warning: {reason}; it is kept as {self._set_aside(damaged)}")
-            return self.manifest(step), parts
+            return manifest, parts
         lost = [*failures.values(), *(f"{path}: set aside before" for path in self._corrupt())]
         if lost:
             raise CheckpointError(

@@ -61,6 +61,8 @@ def evaluate(
 
         played = fp8_network(network)
     predict = make_predict(played, config.env.growth_rule)
+    for folder in (directory.evaluations, directory.layouts):
+        folder.mkdir(exist_ok=True)
     store = CheckpointStore(directory.checkpoints, fixed_settings(config))
     step = store.newest_step() if newest else store.best_step()
     tasks = heldout.tasks if task_set else heldout.tasks[: config.eval.num_tasks]
@@ -91,7 +93,9 @@ def evaluate(
     console = Console()
     print_report(console, evaluation.report)
     took_s = time.monotonic() - began_s
-    console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {pictures}")
+    console.print(
+        f"checkpoint {step}, {took_s:.0f} s; pictures in {pictures}", markup=False, soft_wrap=True
+    )
     return 0
 
 

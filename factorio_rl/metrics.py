@@ -91,6 +91,13 @@ class MetricsLog:
         waiting = [record for _, record in self._waiting]
         return any(record.get("event") == event for record in in_file + waiting)
 
+    def has_progress(self) -> bool:
+        """Whether the file holds a record of a chunk."""
+        try:
+            return any(_count(record, "chunk") > 0 for _, record in _records(self._path))
+        except OSError:
+            return False
+
     def close(self) -> None:
         """Tries once more what still waits, and says what is lost now."""
         if self._waiting:
@@ -107,7 +114,7 @@ class MetricsLog:
         """
 
         def is_kept(record: Mapping[str, Any]) -> bool:
-            at = record.get("learner_updates", 0)
+            at = _count(record, "learner_updates")
             is_made_again = not scored and record.get("event") == "eval" and at == learner_updates
             return at <= learner_updates and not is_made_again
 
@@ -178,11 +185,17 @@ def _records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             record = json.loads(line)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):
             found.append((line, record))
     return found
+
+
+def _count(record: Mapping[str, Any], name: str) -> int:
+    """A counter of a record; 0 where it has none."""
+    value = record.get(name, 0)
+    return value if isinstance(value, int) else 0
 
 
 def _ends_inside_a_line(path: Path) -> bool:

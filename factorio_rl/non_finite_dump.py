@@ -19,6 +19,8 @@ import numpy as np
 
 from envs.actions import num_actions
 from envs.errors import UserError
+from envs.one_line import one_line
+from envs.text_file import open_regular, read_text
 from envs.types import Board, State, Task
 from factorio_rl import __version__, runtime
 from factorio_rl.checkpoint_manifest import leaf_name
@@ -36,6 +38,20 @@ FORMAT_VERSION = 1
 
 MAX_ABOUT_BYTES = 1 << 16
 """More than any `dump.json` has."""
+
+
+MAX_SHOWN, MAX_WHAT = 80, 500
+"""Characters that are repeated."""
+
+_DAMAGED = (
+    OSError,
+    ValueError,
+    LookupError,
+    EOFError,
+    RuntimeError,  # encrypted, of an unknown method, or nested too deeply
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class DumpError(UserError):
@@ -99,21 +115,26 @@ def _leaves(tree: Any) -> dict[str, Any]:
 def _read_about(folder: Path) -> dict[str, Any]:
     file = folder / ABOUT_FILE
     try:
-        with file.open("rb") as opened:
-            about = json.loads(opened.read(MAX_ABOUT_BYTES))
+        about = json.loads(read_text(file, MAX_ABOUT_BYTES, "a dump"))
         if about["format"] != FORMAT_VERSION or about["kind"] not in ("update", "search"):
             raise ValueError(f"it is of another version, this one reads {FORMAT_VERSION}")
-        made_with = {str(name): str(value) for name, value in about["made_with"].items()}
-        return {"kind": about["kind"], "what": str(about["what"]), "made_with": made_with}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        made_with = {
+            one_line(str(name), MAX_SHOWN): one_line(str(value), MAX_SHOWN)
+            for name, value in about["made_with"].items()
+        }
+        what = one_line(str(about["what"]), MAX_WHAT)
+        return {"kind": about["kind"], "what": what, "made_with": made_with}
+    except KeyError as error:
+        raise _refusal(file, f"it has no {error}") from None
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise _refusal(file, error) from None
 
 
 def _read_arrays(file: Path, like: Any) -> Any:
     try:
-        with zipfile.ZipFile(file) as archive:
+        with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
             arrays = [_read_array(archive, *expected) for expected in _leaves(like).items()]
-    except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGED as error:
         raise _refusal(file, error) from None
     return jax.tree.unflatten(jax.tree.structure(like), arrays)
 

@@ -12,7 +12,7 @@ from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-NOTICE = b"\nstopping after this step; the same signal again quits at once\n"
+NOTICE = b"\nstopping after this step; another signal quits at once\n"
 
 
 class StoppedError(Exception):

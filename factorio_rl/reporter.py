@@ -13,9 +13,8 @@ from rich.console import Console
 from factorio_rl.config import Config
 from factorio_rl.display import Display
 from factorio_rl.metrics import Fields, MetricsLog
+from factorio_rl.run_directory import METRICS_FILE
 from factorio_rl.wandb_sink import WandbSink
-
-METRICS_FILE = "metrics.jsonl"
 
 WANDB_CLOSE_S = 5.0
 """Longest wait for wandb at the end of a run; its process goes on alone after that."""
@@ -54,6 +53,10 @@ class Reporter:
     def has(self, event: str) -> bool:
         """Whether such an event was reported, in this start of the run or an earlier one."""
         return self.log.has(event)
+
+    def has_progress(self) -> bool:
+        """Whether the metrics are of a run that has made chunks."""
+        return self.log.has_progress()
 
     def stage(self, name: str, total: int, done: int = 0) -> None:
         """Begins a stage of the run, of `total` units."""

@@ -29,6 +29,7 @@ from factorio_rl.run_links import refuse_links
 CONFIG_FILE = "config.yaml"
 IDENTITY_FILE = "identity.json"
 LOCK_FILE = "lock"
+METRICS_FILE = "metrics.jsonl"
 
 MAX_LOCK_CHARACTERS = 200
 """Of what the lock file says that a message repeats."""
@@ -103,8 +104,18 @@ class RunDirectory:
             )
         self.require_state_version()
 
+    def has_progress(self) -> bool:
+        """Whether there is a report of an evaluation after a chunk."""
+        reports = self.evaluations.glob("chunk-*.json") if self.evaluations.is_dir() else ()
+        return any(report.stem.strip("chunk-0") for report in reports)
+
+    def has_checkpoints(self) -> bool:
+        """Whether there is anything to go on from."""
+        return self.checkpoints.is_dir() and any(self.checkpoints.iterdir())
+
     def check(self, config: Config) -> None:
         """Raises RunDirectoryError if the directory cannot take a run with this config."""
+        self._require_kinds()
         saved = self.saved_config()
         if saved is None:
             self._require_unused()
@@ -181,6 +192,20 @@ class RunDirectory:
                 f"{self.path} holds a run with other settings:\n  "
                 + "\n  ".join(differences)
                 + "\nset them back, or give another directory with --run-dir"
+            )
+
+    def _require_kinds(self) -> None:
+        """A pipe in the place of a file would be waited for."""
+        files = (METRICS_FILE, CONFIG_FILE, IDENTITY_FILE, LOCK_FILE)
+        folders = (self.checkpoints, self.evaluations, self.layouts)
+        wrong = [
+            path for name in files if (path := self.path / name).exists() and not path.is_file()
+        ]
+        wrong += [path for path in folders if path.exists() and not path.is_dir()]
+        if wrong:
+            kind = "folder" if wrong[0] in folders else "regular file"
+            raise RunDirectoryError(
+                f"{wrong[0]} is no {kind}; remove it, or give another directory with --run-dir"
             )
 
     def _require_unused(self) -> None:

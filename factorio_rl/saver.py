@@ -12,7 +12,7 @@ from factorio_rl.checkpoint import CheckpointStore, SaveError
 from factorio_rl.checkpoint_manifest import Manifest
 from factorio_rl.config_sections import TrainConfig
 from factorio_rl.loop_state import LoopState, parts_of
-from factorio_rl.non_finite import why_not_to_save
+from factorio_rl.non_finite import NonFiniteError, why_not_to_save
 
 
 class SavesFailedError(UserError):
@@ -78,7 +78,17 @@ class Saver:
         self._store.keep_only(settings.keep_checkpoints, settings.keep_every_chunks)
 
     def require_saved(self) -> None:
-        """Raises SavesFailedError if the last checkpoint could not be written."""
+        """Raises an error if the last state is not on the disk.
+
+        Raises:
+            SavesFailedError: it could not be written.
+            NonFiniteError: it is not finite.
+        """
+        if self.is_owed:
+            raise NonFiniteError(
+                f"the last state is not finite and was not saved; {self._last}. Lower "
+                "learner.learning_rate"
+            )
         if self._failure is not None:
             raise SavesFailedError(
                 f"{self._failure}, at the end of the run; {self._last}. {_remedy(self._failure)}"

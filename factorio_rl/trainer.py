@@ -38,7 +38,7 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     directory.check(config)
     heldout = load_heldout(config.tasks.heldout)
     require_fit(heldout, env_shape(config))
-    if init_from is not None:
+    if init_from is not None and not directory.has_checkpoints():
         RunDirectory(init_from).require_same_network(config)
     runtime.quiet_libraries()
     runtime.keep_programs(config.run, path)

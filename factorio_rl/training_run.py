@@ -8,6 +8,7 @@ code. What is on the disk after any line is enough to go on from as if nothing h
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import jax
 import jax.numpy as jnp
 
 from envs.heldout import HeldoutSet
+from envs.one_line import one_line
 from factorio_rl import runtime
-from factorio_rl.checkpoint import CheckpointStore
+from factorio_rl.checkpoint import MAX_SHOWN, CheckpointStore
 from factorio_rl.checkpoint_check import CheckpointError
 from factorio_rl.checkpoint_manifest import Manifest
 from factorio_rl.chunk import ChunkFigures, ChunkRunner
@@ -53,6 +55,7 @@ from factorio_rl.run_fields import (
 from factorio_rl.saver import Saver
 from factorio_rl.scoring import Scorer
 from factorio_rl.selfplay import actor_settings
+from factorio_rl.state_check import problem_of
 from factorio_rl.verifier_failures import FailureLog
 
 UNTRAINED = "untrained"
@@ -86,6 +89,7 @@ class TrainingRun:
         network = make_network(config.network)
         predict = make_predict(network, config.env.growth_rule)
         references = make_references(pool.solved, pool.variants, env_shape(config))
+        self._num_tasks = len(pool.solved)
         failures = FailureLog(directory.verifier_failures, reporter.message)
         self._scorer = Scorer([entry.spec for entry in pool.solved], threads, failures)
         may_use_fp8 = choose_fp8(config, reporter.message)
@@ -107,7 +111,7 @@ class TrainingRun:
         self._state = jax.block_until_ready(self._runner.start())
         self._is_evaluated = False
         self._measured_from = (self._began_s, self._state.counters)
-        self._told_slow = False
+        self._told_slow = self._has_made_chunks = False
         self._untrained: Params = jax.tree.map(jnp.copy, self._state.learner.params)
 
     @property
@@ -122,7 +126,11 @@ class TrainingRun:
             CheckpointError: there were checkpoints, and none is left that loads.
         """
         self._store.remove_leftovers()
-        found = self._store.load_newest(parts_of(self._state), self._reporter.message)
+        found = self._store.load_newest(
+            parts_of(self._state),
+            self._reporter.message,
+            partial(problem_of, num_tasks=self._num_tasks),
+        )
         if found is None:
             self._begin_anew(init_from)
         else:
@@ -165,7 +173,7 @@ class TrainingRun:
         self._evaluator.close()
 
     def _begin_anew(self, init_from: Path | None) -> None:
-        if self._reporter.has("train"):
+        if self._reporter.has_progress() or self._directory.has_progress():
             raise CheckpointError(
                 f"the run in {self._directory.path} has made chunks, and has no checkpoint any "
                 "more; restore one from a copy, or start in another run directory"
@@ -188,6 +196,7 @@ class TrainingRun:
         for name, made in manifest.made_with.items():
             now = self._made_with.get(name)
             if made != now:
+                name, made = one_line(name, MAX_SHOWN), one_line(made, MAX_SHOWN)
                 self._reporter.message(
                     f"warning: the checkpoint was made with {name} {made}, now it is {now}: the "
                     "run goes on, but not bit for bit as it would have"
@@ -246,8 +255,9 @@ class TrainingRun:
         require_finite(self._state, self._runner, self._config, self._directory.path)
 
     def _warn_if_slow(self, took_s: float) -> None:
-        """Not of the first chunk, which compiles."""
-        if took_s > SLOW_CHUNK_S and self._chunk > 1 and not self._told_slow:
+        """Not of the first chunk of a start, which compiles."""
+        is_first, self._has_made_chunks = not self._has_made_chunks, True
+        if took_s > SLOW_CHUNK_S and not is_first and not self._told_slow:
             self._told_slow = True
             self._reporter.message(
                 f"warning: a chunk took {took_s:.0f} s; a signal waits for its end. Lower "

@@ -35,6 +35,7 @@ ORDER = (
     "factorio_rl.trainer",
     "factorio_rl.training_run",
     "factorio_rl.saver",
+    "factorio_rl.state_check",
     "factorio_rl.run_fields",
     "factorio_rl.evaluate_command",
     "factorio_rl.reporter",

@@ -107,3 +107,30 @@ def test_line_cut_short_spoils_only_itself(path: Path) -> None:
 def test_time_fields_are_told_by_name() -> None:
     assert all(map(is_time_field, ["time", "chunk_s", "env_steps_per_s"]))
     assert not any(map(is_time_field, ["loss", "timeouts", "env_steps", "score"]))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['{"event": "train", "learner_updates": "x"}', "[" * 200_000, '{"a": ' + "1" * 5_000 + "}"],
+    ids=["text for a number", "endless depth", "a huge number"],
+)
+def test_lines_of_another_hand_do_not_keep_a_run_from_going_on(path: Path, line: str) -> None:
+    log = _log(path)
+    log.write("train", {"learner_updates": 4, "chunk": 1})
+    with path.open("a") as file:
+        file.write(line + "\n")
+    log.write("train", {"learner_updates": 8, "chunk": 2})
+    log.truncate_after(4, scored=True)
+    assert [record["chunk"] for record in read_metrics(path) if "chunk" in record] == [1]
+
+
+@pytest.mark.parametrize(
+    ("event", "chunk", "expected"), [("eval", 4, True), ("eval", 0, False), ("imitation", 0, False)]
+)
+def test_records_of_chunks_bear_witness_of_progress(
+    path: Path, event: str, chunk: int, expected: bool
+) -> None:
+    log = _log(path)
+    assert not log.has_progress()
+    log.write(event, {"learner_updates": 4, "chunk": chunk})
+    assert log.has_progress() is expected

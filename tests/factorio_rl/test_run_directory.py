@@ -188,3 +188,37 @@ def test_damaged_record_of_tasks_is_refused(config: Config, tmp_path: Path, text
     (directory.path / "identity.json").write_text(text)
     with pytest.raises(RunDirectoryError):
         directory.open(config, {"rules_version": "fv-1"})
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "config.yaml", "identity.json", "lock"])
+def test_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(
+    directory: RunDirectory, config: Config, name: str
+) -> None:
+    (directory.path / name).unlink(missing_ok=True)
+    os.mkfifo(directory.path / name)
+    with pytest.raises(RunDirectoryError, match="is no regular file"):
+        directory.check(config)
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "eval", "layouts"])
+def test_file_in_the_place_of_a_folder_is_refused(
+    directory: RunDirectory, config: Config, name: str
+) -> None:
+    folder = directory.path / name
+    if folder.exists():
+        folder.rmdir()
+    folder.write_text("a file")
+    with pytest.raises(RunDirectoryError, match="is no folder"):
+        directory.check(config)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("chunk-000004.json", True), ("chunk-000000.json", False), ("untrained.json", False)],
+)
+def test_reports_of_chunks_bear_witness_of_progress(
+    directory: RunDirectory, name: str, expected: bool
+) -> None:
+    assert not directory.has_progress()
+    (directory.evaluations / name).write_text("{}")
+    assert directory.has_progress() is expected

@@ -12,6 +12,7 @@ from factorio_rl.checkpoint import CheckpointStore, SaveError
 from factorio_rl.checkpoint_manifest import Manifest
 from factorio_rl.config import Config
 from factorio_rl.loop_state import LoopState
+from factorio_rl.non_finite import NonFiniteError
 from factorio_rl.saver import Saver, SavesFailedError
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -126,5 +127,7 @@ def test_state_that_is_not_fit_is_not_saved(
     saver = saver_on(disk)
     assert not saver.save(at(2))
     assert saver.is_owed
+    with pytest.raises(NonFiniteError, match="the last state is not finite"):
+        saver.require_saved()
     assert disk.kept == [10]
     assert told == ["warning: not saved at chunk 2: it is not finite"]

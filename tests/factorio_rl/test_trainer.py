@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from orbax.checkpoint import v1 as ocp
 
+from factorio_rl.checkpoint_manifest import read_manifest, write_manifest
 from factorio_rl.cli import main, train_main
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
@@ -163,6 +165,34 @@ def test_init_from_starts_a_new_run_from_the_parameters_of_another(
     for path in params:
         np.testing.assert_array_equal(warm[path], source[path])
     assert int(warm["['learner']['updates']"]) == 0
+
+
+def test_run_with_checkpoints_goes_on_though_the_one_it_began_from_is_gone(
+    straight: Path, tmp_path: Path
+) -> None:
+    run_dir = tmp_path / "run"
+    shutil.copytree(straight, run_dir)
+    assert train(_config(), run_dir, tmp_path / "gone", StopRequest()) == 0
+
+
+def test_damaged_state_with_right_digests_is_set_aside(
+    straight: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Anybody can compute a digest."""
+    run_dir = tmp_path / "run"
+    shutil.copytree(straight, run_dir)
+    newest = max((run_dir / "checkpoints").iterdir(), key=lambda path: int(path.name))
+    manifest = read_manifest(newest)
+    renamed = newest.with_name("999999999999")
+    newest.rename(renamed)
+    made_with = {"jax\x1b[31m": "1" * 10_000}
+    write_manifest(renamed, replace(manifest, step=999999999999, made_with=made_with))
+    assert train(_config(), run_dir, None, StopRequest()) == 0
+    printed = capfd.readouterr().out
+    assert "its manifest says otherwise" in printed
+    assert "\x1b" not in printed
+    assert (run_dir / "checkpoints" / "corrupt-999999999999").is_dir()
+    assert _lines(run_dir) == _lines(straight)
 
 
 def test_endless_skipping_ends_with_exit_code_3_and_a_dump_that_shows_why(tmp_path: Path) -> None:
