@@ -5,7 +5,6 @@ import multiprocessing
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
@@ -129,11 +128,10 @@ def test_worker_that_is_killed_ends_it_in_words() -> None:
 def test_a_stop_that_was_asked_for_wins_over_a_worker_that_died(
     training: list[Solved], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def died(pool: ProcessPoolExecutor, *work: object) -> Iterator[object]:
+    def died(pool: ProcessPoolExecutor, *work: object) -> None:
         raise BrokenProcessPool
-        yield
 
-    monkeypatch.setattr(ProcessPoolExecutor, "map", died)
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", died)
     with pytest.raises(StopError):
         generate_pool(SETTINGS, SEED, 9, workers=2, on_progress=stop)
     with pytest.raises(StopError):
@@ -148,7 +146,7 @@ def test_processes_that_cannot_be_started_are_told_in_words(
     def no_process(pool: ProcessPoolExecutor, *work: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(ProcessPoolExecutor, "map", no_process)
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", no_process)
     with pytest.raises(WorkerError, match=r"temporarily unavailable.*ulimit -u"):
         generate_pool(SETTINGS, SEED, 9, workers=2)
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from training import Training, assert_same_run, metrics_lines, steps, trained
+from training import Stepwise, Training, assert_same_run, metrics_lines, steps, trained
 
 pytestmark = pytest.mark.drill
 
@@ -19,19 +19,25 @@ NUM_KILLS = int(os.environ.get("FACTORIO_RL_KILLS", "3"))
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
 )
-def test_run_that_a_signal_stopped_goes_on_bit_for_bit(
+def test_signal_stops_a_run_and_what_it_saved_is_gone_on_from(
     straight: Path, tmp_path: Path, number: int, code: int
 ) -> None:
     run_dir = tmp_path / "run"
-    with Training(run_dir) as training:
-        training.wait_for_chunk(1)
+    with Stepwise(run_dir) as training:
+        training.allow(1)
+        training.wait_before_chunk(2)
+        training.process.send_signal(number)
+        training.wait_for_output("stopping after this step")
+        training.allow(2)
         began_s = time.monotonic()
-        ended = training.end(number)
+        ended = training.end()
     assert ended.code == code, ended.output
     assert time.monotonic() - began_s < 30
     assert "saved, the same command goes on from here" in ended.output
-    assert trained(run_dir).code == 0
-    assert_same_run(straight, run_dir)
+    assert metrics_lines(run_dir)[-1]["chunk"] == 2
+    if number == signal.SIGTERM:  # what is saved is the same for the others
+        assert trained(run_dir).code == 0
+        assert_same_run(straight, run_dir)
 
 
 def test_run_that_is_killed_at_random_moments_goes_on_bit_for_bit(
@@ -80,22 +86,6 @@ def test_run_goes_on_bit_for_bit_though_the_clock_goes_backwards(
     ended = trained(run_dir, fault="clock_backwards")
     assert ended.code == 0, ended.output
     assert_same_run(straight, run_dir)
-
-
-def test_extended_run_equals_one_that_was_as_long_from_the_start(tmp_path: Path) -> None:
-    """With a constant learning rate and shares, which otherwise follow the length."""
-    constant = (
-        "--learner.final_learning_rate_ratio=1",
-        "--learner.warmup_updates=0",
-        "--learner.demonstration_share_start=0.25",
-        "--eval.every_chunks=2",
-    )
-    assert trained(tmp_path / "long", *constant, "--train.num_chunks=4").code == 0
-    assert trained(tmp_path / "extended", *constant, "--train.num_chunks=2").code == 0
-    ended = trained(tmp_path / "extended", *constant, "--train.num_chunks=4")
-    assert ended.code == 0
-    assert "setting changed: train.num_chunks" in ended.output
-    assert_same_run(tmp_path / "long", tmp_path / "extended")
 
 
 def test_run_whose_checkpoints_are_gone_is_not_begun_anew(straight: Path, tmp_path: Path) -> None:
