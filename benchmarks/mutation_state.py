@@ -12,6 +12,7 @@ _SET_ASIDE = f"{_DAMAGE}::test_damaged_newest_is_set_aside_and_the_one_before_is
 _SAVER = "tests/factorio_rl/test_saver.py"
 _RETENTION = "tests/factorio_rl/test_retention.py::test_newest_best_and_multiples_stay"
 _PREEMPTION = "tests/factorio_rl/test_preemption.py"
+_STATE = "tests/factorio_rl/test_state_check.py::test_state_that_training_cannot_have_made_is_told"
 _DIRECTORY = "tests/factorio_rl/test_run_directory.py"
 _KILLED = (
     "tests/reliability/test_exact_resume.py::"
@@ -220,9 +221,39 @@ RESUMING = (
         "test_state_that_was_not_fit_to_be_saved_is_made_up_for_by_the_next",
     ),
     Mutation(
+        "Task numbers of a checkpoint that lead out of the pool are noticed, digests or not",
+        "factorio_rl/state_check.py",
+        "        if not _within(index, num_tasks):",
+        "        if False:",
+        f"{_STATE}[with_pending_task-a task number is not from 0 to 3]",
+    ),
+    Mutation(
+        "Parameters of a checkpoint that are not finite are noticed",
+        "factorio_rl/state_check.py",
+        "    if not bool(all_finite((learner.params, learner.optimizer, state.precision.scales))):",
+        "    if False:",
+        f"{_STATE}[with_nan-a parameter is not finite]",
+    ),
+    Mutation(
+        "A line of the metrics that somebody else wrote does not keep a run from going on",
+        "factorio_rl/metrics.py",
+        "        except (ValueError, RecursionError):",
+        "        except json.JSONDecodeError:",
+        "tests/factorio_rl/test_metrics.py::"
+        "test_lines_of_another_hand_do_not_keep_a_run_from_going_on[endless depth]",
+    ),
+    Mutation(
+        "A pipe in the place of a run's file is not waited for",
+        "factorio_rl/run_directory.py",
+        "        self._require_kinds()",
+        "        pass",
+        f"{_DIRECTORY}::"
+        "test_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for[metrics.jsonl]",
+    ),
+    Mutation(
         "A run whose checkpoints are gone is not begun anew",
         "factorio_rl/training_run.py",
-        '        if self._reporter.has("train"):',
+        "        if self._reporter.has_progress() or self._directory.has_progress():",
         "        if False:",
         "tests/reliability/test_exact_resume.py::"
         "test_run_whose_checkpoints_are_gone_is_not_begun_anew",
