@@ -81,7 +81,7 @@ def test_second_signal_ends_a_process_that_runs_no_handler() -> None:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGTERM)
         assert process.stderr.readline() == "\n"
-        assert "again quits at once" in process.stderr.readline()
+        assert "another signal quits at once" in process.stderr.readline()
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30) == 143
     finally:
