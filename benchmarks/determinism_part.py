@@ -54,7 +54,7 @@ def train(
     from factorio_rl.network import make_network
 
     runtime.quiet_libraries()
-    runtime.keep_programs(config.run, folder)
+    runtime.keep_programs(config.run, folder / "compiled")
     solved = load_heldout(config.tasks.heldout).tasks[:NUM_TASKS]
     variants = [[((True,) * len(entry.placements), 1.0)] for entry in solved]
     references = make_references(solved, variants, env_shape(config))

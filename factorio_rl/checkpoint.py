@@ -2,7 +2,7 @@
 
 In: pytrees and what they are. Out: the same pytrees, bit for bit, or an error that says what is
 wrong with them. A checkpoint is written beside its place and moved there when it is whole. This
-is the only file that knows Orbax: its v1 API is young and renames things.
+file and `checkpoint_check` alone know Orbax: its v1 API is young and renames things.
 """
 
 import os
@@ -94,9 +94,8 @@ class CheckpointStore:
             raise CheckpointError(f"there is no checkpoint {folder}")
         try:
             manifest = read_manifest(folder)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise CheckpointError(f"cannot load checkpoint {folder}: manifest: {reason}") from None
+        except ValueError as error:
+            raise CheckpointError(f"cannot load checkpoint {folder}: manifest: {error}") from None
         if manifest.step != step:
             raise CheckpointError(
                 f"cannot load checkpoint {folder}: its manifest is that of step {manifest.step}"
@@ -110,7 +109,10 @@ class CheckpointStore:
             CheckpointError: it is damaged, or does not have the shape.
             OtherRunError: it belongs to other settings or tasks.
         """
-        manifest, folder = self.manifest(step), self.directory / str(step)
+        return self._load(self.manifest(step), like)
+
+    def _load(self, manifest: Manifest, like: Mapping[str, Any]) -> dict[str, Any]:
+        folder = self.directory / str(manifest.step)
         self._require_own(manifest, folder)
         require_fit(folder, like)
         abstract = {name: jax.tree.map(_abstract, tree) for name, tree in like.items()}
@@ -145,8 +147,8 @@ class CheckpointStore:
         failures: dict[int, str] = {}
         for step in self.steps():
             try:
-                parts = self.load(step, like)
                 manifest = self.manifest(step)
+                parts = self._load(manifest, like)
                 problem = problem_of(manifest, parts)
                 if problem is not None:
                     folder = self.directory / str(step)

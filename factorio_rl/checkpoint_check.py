@@ -16,7 +16,7 @@ import jax
 from orbax.checkpoint import v1 as ocp
 
 from envs.errors import UserError
-from factorio_rl.checkpoint_manifest import leaf_name
+from factorio_rl.checkpoint_manifest import named_leaves
 
 MAX_RATIO = 2
 """Stored bytes over the bytes of the arrays; compression makes it less than 1."""
@@ -102,5 +102,4 @@ def _differences(name: str, like: Mapping[str, Any], found: Mapping[str, Any]) -
 
 def _leaves(tree: Any) -> dict[str, Any]:
     """Leaves with a shape, by their place."""
-    paths = jax.tree_util.tree_leaves_with_path(tree, is_leaf=lambda leaf: hasattr(leaf, "dtype"))
-    return {leaf_name(path): leaf for path, leaf in paths}
+    return named_leaves(tree, is_leaf=lambda leaf: hasattr(leaf, "dtype"))

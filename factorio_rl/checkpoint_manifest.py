@@ -7,7 +7,7 @@ itself.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from envs.atomic_file import write_text_atomically
+from envs.text_file import read_text
 
 MANIFEST_FILE = "manifest.json"
 
@@ -57,16 +58,17 @@ _MANIFEST = TypeAdapter(Manifest)
 def digest(tree: Any) -> str:
     """BLAKE2b of every leaf of a pytree: its path, type, shape and bytes."""
     total = hashlib.blake2b(digest_size=DIGEST_BYTES)
-    for path, leaf in jax.tree_util.tree_leaves_with_path(jax.device_get(tree)):
+    for name, leaf in named_leaves(jax.device_get(tree)).items():
         array = np.ascontiguousarray(leaf)
-        total.update(f"{leaf_name(path)} {array.dtype} {np.shape(leaf)}\n".encode())
+        total.update(f"{name} {array.dtype} {np.shape(leaf)}\n".encode())
         total.update(array.reshape(-1).view(np.uint8).data)
     return total.hexdigest()
 
 
-def leaf_name(path: tuple[Any, ...]) -> str:
-    """A leaf's place in a pytree, such as `params.Conv_0.kernel`."""
-    return jax.tree_util.keystr(path, simple=True, separator=".")
+def named_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> dict[str, Any]:
+    """The leaves of a pytree by their place; what `is_leaf` holds of is not looked into."""
+    paths = jax.tree_util.tree_leaves_with_path(tree, is_leaf=is_leaf)
+    return {jax.tree_util.keystr(path, simple=True, separator="."): leaf for path, leaf in paths}
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -80,13 +82,9 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a checkpoint's folder.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is damaged, or of another version.
+        ValueError: it cannot be read, is damaged, or of another version.
     """
-    with (folder / MANIFEST_FILE).open("rb") as file:
-        text = file.read(MAX_BYTES + 1)
-    if len(text) > MAX_BYTES:
-        raise ValueError(f"its {MANIFEST_FILE} has more than {MAX_BYTES:,} bytes")
+    text = read_text(folder / MANIFEST_FILE, MAX_BYTES, "a checkpoint of a run")
     try:
         content = json.loads(text)
         own = content.pop("digest")

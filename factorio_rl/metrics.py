@@ -84,19 +84,18 @@ class MetricsLog:
 
     def has(self, event: str) -> bool:
         """Whether there is a record of such an event, in the file or waiting."""
-        try:
-            in_file = [record for _, record in _records(self._path)]
-        except OSError:
-            in_file = []
-        waiting = [record for _, record in self._waiting]
-        return any(record.get("event") == event for record in in_file + waiting)
+        return self._holds(lambda record: record.get("event") == event)
 
     def has_progress(self) -> bool:
-        """Whether the file holds a record of a chunk."""
+        """Whether there is a record of a chunk, in the file or waiting."""
+        return self._holds(lambda record: _count(record, "chunk") > 0)
+
+    def _holds(self, is_meant: Callable[[Mapping[str, Any]], bool]) -> bool:
         try:
-            return any(_count(record, "chunk") > 0 for _, record in _records(self._path))
+            in_file = _records(self._path)
         except OSError:
-            return False
+            in_file = []
+        return any(is_meant(record) for _, record in (*in_file, *self._waiting))
 
     def close(self) -> None:
         """Tries once more what still waits, and says what is lost now."""

@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float32, UInt32
 from envs.dynamics import legal_actions
 from envs.observe_choice import choose_observe
 from envs.types import State
-from factorio_rl.checkpoint_manifest import leaf_name
+from factorio_rl.checkpoint_manifest import named_leaves
 from factorio_rl.config import Config
 from factorio_rl.learner import apply_gradients, make_gradient, make_optimizer, trained_network
 from factorio_rl.losses import Batch, LossFigures
@@ -149,8 +149,8 @@ def _search(config: Config, network: Network, in_fp8: bool, case: SearchCase) ->
 
 def _findings(numbers: UpdateNumbers | SearchNumbers) -> Iterator[Finding]:
     for quantity, tree in numbers._asdict().items():
-        for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
+        for place, leaf in named_leaves(tree).items():
             if np.issubdtype(leaf.dtype, np.floating):
                 nan, infinite = int(np.isnan(leaf).sum()), int(np.isinf(leaf).sum())
                 name = quantity.replace("_", " ")
-                yield Finding(name, leaf_name(path), nan, infinite, leaf.size)
+                yield Finding(name, place, nan, infinite, leaf.size)

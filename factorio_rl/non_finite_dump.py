@@ -23,7 +23,7 @@ from envs.one_line import one_line
 from envs.text_file import open_regular, read_text
 from envs.types import Board, State, Task
 from factorio_rl import __version__, runtime
-from factorio_rl.checkpoint_manifest import leaf_name
+from factorio_rl.checkpoint_manifest import named_leaves
 from factorio_rl.config import Config
 from factorio_rl.config_file import dump_config, load_config
 from factorio_rl.env_shape import env_shape
@@ -83,7 +83,7 @@ def write_dump(folder: Path, config: Config, case: UpdateCase | SearchCase, what
         (fresh / CONFIG_FILE).write_text(dump_config(config), encoding="utf-8")
         (fresh / ABOUT_FILE).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
         with (fresh / ARRAYS_FILE).open("wb") as file:
-            np.savez(file, **_leaves(jax.device_get(case)))
+            np.savez(file, **named_leaves(jax.device_get(case)))
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)
     except OSError:
@@ -108,10 +108,6 @@ def _kind(case: UpdateCase | SearchCase) -> Literal["update", "search"]:
     return "update" if isinstance(case, UpdateCase) else "search"
 
 
-def _leaves(tree: Any) -> dict[str, Any]:
-    return {leaf_name(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(tree)}
-
-
 def _read_about(folder: Path) -> dict[str, Any]:
     file = folder / ABOUT_FILE
     try:
@@ -133,7 +129,7 @@ def _read_about(folder: Path) -> dict[str, Any]:
 def _read_arrays(file: Path, like: Any) -> Any:
     try:
         with open_regular(file) as opened, zipfile.ZipFile(opened) as archive:
-            arrays = [_read_array(archive, *expected) for expected in _leaves(like).items()]
+            arrays = [_read_array(archive, *expected) for expected in named_leaves(like).items()]
     except _DAMAGED as error:
         raise _refusal(file, error) from None
     return jax.tree.unflatten(jax.tree.structure(like), arrays)

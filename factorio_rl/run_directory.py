@@ -34,8 +34,6 @@ METRICS_FILE = "metrics.jsonl"
 MAX_LOCK_CHARACTERS = 200
 """Of what the lock file says that a message repeats."""
 
-COMPILED_FOLDER = "compiled"
-"""The programs of a deterministic run on a GPU."""
 
 MAX_IDENTITY_BYTES = 1 << 16
 
@@ -59,7 +57,7 @@ class RunDirectory:
         self.evaluations = path / "eval"
         self.layouts = path / "layouts"
         self.verifier_failures = path / "verifier_failures"
-        self.non_finite = path / "non_finite"
+        self.compiled = path / "compiled"  # programs of a deterministic run on a GPU
 
     def saved_config(self) -> Config | None:
         """The config that the run was started with, None in a new directory.
@@ -211,7 +209,8 @@ class RunDirectory:
     def _require_unused(self) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise RunDirectoryError(f"{self.path} is a file; give a directory with --run-dir")
-        ours = {LOCK_FILE, IDENTITY_FILE, self.evaluations.name, self.layouts.name, COMPILED_FOLDER}
+        folders = (self.evaluations, self.layouts, self.compiled)
+        ours = {LOCK_FILE, IDENTITY_FILE, *(folder.name for folder in folders)}
         if self.path.exists() and any(
             file.name not in ours and not is_leftover(file.name) for file in self.path.iterdir()
         ):

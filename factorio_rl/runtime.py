@@ -10,7 +10,6 @@ from pathlib import Path
 
 from factorio_rl.config_sections import RunConfig
 from factorio_rl.home_folder import expanded
-from factorio_rl.run_directory import COMPILED_FOLDER
 
 DETERMINISTIC_FLAGS = (
     "--xla_gpu_deterministic_ops=true",
@@ -28,16 +27,16 @@ def compute_deterministically(environment: MutableMapping[str, str]) -> None:
     environment["XLA_FLAGS"] = " ".join([*flags, *DETERMINISTIC_FLAGS])
 
 
-def keep_programs(settings: RunConfig, run_dir: Path) -> None:
+def keep_programs(settings: RunConfig, own_folder: Path) -> None:
     """Keeps compiled programs for later starts of a run.
 
-    A deterministic run on a GPU has all of its own in its directory: XLA chooses algorithms by
+    A deterministic run on a GPU has all of them in a folder of its own: XLA chooses algorithms by
     their time, and at another start it may choose others, which add in another order.
     """
     import jax
 
     if settings.deterministic and jax.default_backend() != "cpu":
-        enable_compilation_cache(str(run_dir.absolute() / COMPILED_FOLDER), min_compile_s=0.0)
+        enable_compilation_cache(str(own_folder.absolute()), min_compile_s=0.0)
         jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
         # Else the place of the folder is a part of the keys, and a run that is moved finds nothing.
         jax.config.update("jax_persistent_cache_enable_xla_caches", "none")

@@ -12,14 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from envs.actions import NUM_ROTATIONS
+from envs.actions import NUM_KINDS, NUM_ROTATIONS
 from factorio_rl.checkpoint_manifest import Manifest
 from factorio_rl.config_sections import LARGEST_COUNT
 from factorio_rl.learner import all_finite
 from factorio_rl.loop_state import LoopState
 
-NUM_ENTITIES = 4
-"""Codes of cells: nothing, and the three kinds of placement."""
+NUM_ENTITIES = NUM_KINDS + 1
+"""Codes of cells: nothing, and the kinds of placement."""
 
 
 def problem_of(manifest: Manifest, parts: Mapping[str, Any], num_tasks: int) -> str | None:

@@ -79,6 +79,12 @@ def delete_part(folder: Path) -> None:
     shutil.rmtree(folder / "state")
 
 
+def pipe_for_manifest(folder: Path) -> None:
+    """Whoever opens it as a file waits for ever."""
+    (folder / MANIFEST_FILE).unlink()
+    os.mkfifo(folder / MANIFEST_FILE)
+
+
 def delete_manifest(folder: Path) -> None:
     (folder / MANIFEST_FILE).unlink()
 
@@ -120,6 +126,7 @@ DAMAGES = [
     delete_data,
     delete_part,
     delete_manifest,
+    pipe_for_manifest,
     change_manifest,
     cut_manifest,
     cut_description,
@@ -149,9 +156,9 @@ def test_damaged_newest_is_set_aside_and_the_one_before_is_used(
 def test_folder_of_damaged_checkpoints_is_an_error_that_names_them(
     store: CheckpointStore, damage: Callable[[Path], None]
 ) -> None:
-    damage(store.directory / "5")
     shutil.rmtree(store.directory / "4")
-    shutil.copytree(store.directory / "5", store.directory / "4")
+    shutil.copytree(store.directory / "5", store.directory / "4")  # whose manifest is of step 5
+    damage(store.directory / "5")
     for _ in range(2):  # a second start must not begin anew either
         with pytest.raises(CheckpointError) as caught:
             store.load_newest(LIKE, print)

@@ -63,7 +63,7 @@ from factorio_rl.config_sections import RunConfig
 from factorio_rl.runtime import keep_programs
 
 run_dir = Path(sys.argv[1])
-keep_programs(RunConfig(deterministic=True, compilation_cache=sys.argv[2]), run_dir)
+keep_programs(RunConfig(deterministic=True, compilation_cache=sys.argv[2]), run_dir / "compiled")
 jax.jit(lambda x: x + 1)(1.0)
 print(*sorted(path.name for path in (run_dir / "compiled").iterdir()))
 """

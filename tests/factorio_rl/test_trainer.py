@@ -5,39 +5,19 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import jax
 import numpy as np
 import pytest
-from orbax.checkpoint import v1 as ocp
+from saved_runs import CONFIG, TINY, metrics_lines, saved
 
 from factorio_rl.checkpoint_manifest import read_manifest, write_manifest
 from factorio_rl.cli import main, train_main
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
 from factorio_rl.evaluation import Evaluation, Evaluator
-from factorio_rl.metrics import is_time_field, read_metrics
+from factorio_rl.metrics import read_metrics
 from factorio_rl.non_finite import NonFiniteError
 from factorio_rl.preemption import StopRequest
 from factorio_rl.trainer import train
-
-CONFIG = Path(__file__).parents[2] / "configs" / "minute.yaml"
-
-TINY = (
-    "--tasks.num_tasks=12",
-    "--actor.num_envs=6",
-    "--actor.chunk_moves=8",
-    "--replay.capacity=600",
-    "--search.num_simulations=3",
-    "--search.max_num_considered_actions=3",
-    "--eval.num_simulations=2",
-    "--eval.max_num_considered_actions=2",
-    "--eval.num_tasks=4",
-    "--eval.every_chunks=4",
-    "--train.checkpoint_every_chunks=2",
-    "--train.imitation_updates=8",
-    "--train.num_chunks=6",
-    "--logging.wandb=disabled",
-)
 
 
 class StopAfterChunk(StopRequest):
@@ -57,25 +37,6 @@ def _config(*overrides: str) -> Config:
     return load_config(CONFIG, [*TINY, *overrides])
 
 
-def _saved(run_dir: Path) -> dict[str, np.ndarray]:
-    """Every leaf of the newest checkpoint, by path."""
-    folders = (run_dir / "checkpoints").glob("[0-9]*")
-    newest = max(folders, key=lambda path: int(path.name))
-    names = [path.name for path in newest.iterdir() if path.is_dir()]
-    leaves = jax.tree_util.tree_leaves_with_path(
-        ocp.load_checkpointables(newest, dict.fromkeys(names))
-    )
-    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
-
-
-def _lines(run_dir: Path) -> list[dict]:
-    """Metrics without what no two runs share."""
-    return [
-        {name: value for name, value in record.items() if not is_time_field(name)}
-        for record in read_metrics(run_dir / "metrics.jsonl")
-    ]
-
-
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of six chunks without a stop."""
@@ -89,31 +50,35 @@ def test_stopped_and_resumed_run_equals_an_uninterrupted_one_bit_for_bit(
 ) -> None:
     run_dir = tmp_path / "resumed"
     assert train(_config(), run_dir, None, StopAfterChunk(run_dir, 3)) == 143
-    assert [line["chunk"] for line in _lines(run_dir) if line["event"] == "train"] == [1, 2, 3]
+    assert [line["chunk"] for line in metrics_lines(run_dir) if line["event"] == "train"] == [
+        1,
+        2,
+        3,
+    ]
     assert train(_config(), run_dir, None, StopRequest()) == 0
-    expected, found = _saved(straight), _saved(run_dir)
+    expected, found = saved(straight), saved(run_dir)
     assert expected.keys() == found.keys()
     different = [path for path in expected if not np.array_equal(expected[path], found[path])]
     assert not different
-    assert _lines(run_dir) == _lines(straight)
+    assert metrics_lines(run_dir) == metrics_lines(straight)
     reports = {path.name: path.read_text() for path in (straight / "eval").iterdir()}
     assert {path.name: path.read_text() for path in (run_dir / "eval").iterdir()} == reports
 
 
 def test_checkpoint_holds_played_rows_and_pending_layouts(straight: Path) -> None:
-    saved = _saved(straight)
-    assert saved["['replay']['scored']"].any()
-    assert saved["['replay']['episode']"].max() >= 0
-    assert int(saved["['counters']['chunk']"]) == 6
-    assert int(saved["['counters']['env_steps']"]) == 6 * 6 * 8
-    assert saved["['pending'][1]['ended']"].shape == (8, 6)
-    assert saved["['curriculum']['episodes']"].sum() > 0
+    state = saved(straight)
+    assert state["['replay']['scored']"].any()
+    assert state["['replay']['episode']"].max() >= 0
+    assert int(state["['counters']['chunk']"]) == 6
+    assert int(state["['counters']['env_steps']"]) == 6 * 6 * 8
+    assert state["['pending'][1]['ended']"].shape == (8, 6)
+    assert state["['curriculum']['episodes']"].sum() > 0
 
 
 def test_another_seed_gives_other_parameters(straight: Path, tmp_path: Path) -> None:
     config = _config("--run.seed=1", "--train.num_chunks=1", "--eval.every_chunks=1")
     assert train(config, tmp_path / "seed1", None, StopRequest()) == 0
-    first, other = _saved(straight), _saved(tmp_path / "seed1")
+    first, other = saved(straight), saved(tmp_path / "seed1")
     kernel = next(path for path in first if path.startswith("['learner']['params']"))
     assert not np.array_equal(first[kernel], other[kernel])
 
@@ -139,7 +104,7 @@ def test_run_leaves_reports_and_pictures(straight: Path) -> None:
 
 
 def test_training_lines_tell_the_success_of_each_family(straight: Path) -> None:
-    lines = [line for line in _lines(straight) if line["event"] == "train"]
+    lines = [line for line in metrics_lines(straight) if line["event"] == "train"]
     families = _config().tasks.families
     for name in ("empty_score", "empty_solved", "frontier"):
         assert all(f"{name}_{family}" in line for family in families for line in lines)
@@ -159,7 +124,7 @@ def test_init_from_starts_a_new_run_from_the_parameters_of_another(
             return (run_dir / "checkpoints").exists()
 
     assert train(config, run_dir, straight, StopOnceSetUp()) == 143
-    warm, source = _saved(run_dir), _saved(straight)
+    warm, source = saved(run_dir), saved(straight)
     params = [path for path in source if path.startswith("['learner']['params']")]
     assert params
     for path in params:
@@ -192,7 +157,7 @@ def test_damaged_state_with_right_digests_is_set_aside(
     assert "its manifest says otherwise" in printed
     assert "\x1b" not in printed
     assert (run_dir / "checkpoints" / "corrupt-999999999999").is_dir()
-    assert _lines(run_dir) == _lines(straight)
+    assert metrics_lines(run_dir) == metrics_lines(straight)
 
 
 def test_endless_skipping_ends_with_exit_code_3_and_a_dump_that_shows_why(tmp_path: Path) -> None:
@@ -229,7 +194,7 @@ def test_run_directory_of_other_settings_is_refused_and_left_alone(
 
 def test_same_seed_twice_gives_identical_parameters(straight: Path, tmp_path: Path) -> None:
     assert train(_config(), tmp_path / "again", None, StopRequest()) == 0
-    first, second = _saved(straight), _saved(tmp_path / "again")
+    first, second = saved(straight), saved(tmp_path / "again")
     assert first.keys() == second.keys()
     assert not [path for path in first if not np.array_equal(first[path], second[path])]
 
@@ -259,16 +224,16 @@ def test_run_that_goes_over_to_fp8_resumes_bit_for_bit(in_fp8: Path, tmp_path: P
     """Stopped between the two probes that have to pass, so that their count is in the state."""
     resumed = tmp_path / "resumed"
     assert train(_config(*FP8), resumed, None, StopAfterChunk(resumed, 4)) == 143
-    assert int(_saved(resumed)["['precision']['passes']"]) == 1
+    assert int(saved(resumed)["['precision']['passes']"]) == 1
     assert train(_config(*FP8), resumed, None, StopRequest()) == 0
-    expected, found = _saved(in_fp8), _saved(resumed)
+    expected, found = saved(in_fp8), saved(resumed)
     different = [path for path in expected if not np.array_equal(expected[path], found[path])]
     assert not different
-    assert _lines(resumed) == _lines(in_fp8)
+    assert metrics_lines(resumed) == metrics_lines(in_fp8)
 
 
 def test_switch_is_reported_with_the_figures_behind_it(in_fp8: Path) -> None:
-    lines = _lines(in_fp8)
+    lines = metrics_lines(in_fp8)
     played = [line["actor_precision"] for line in lines if line["event"] == "train"]
     assert played == ["bf16"] * 4 + ["fp8"] * 2
     [switch] = [line for line in lines if line["event"] == "switch"]
@@ -292,7 +257,7 @@ def test_run_is_evaluated_in_fp8_with_the_scales_of_its_checkpoint(
     assert main([*command, "--checkpoint", "newest"]) == 0
     block = played[0]["fp8"]["ResidualBlock_0"]
     scales = [block[name]["activation_scale"] for name in ("Conv_0", "Conv_1")]
-    np.testing.assert_array_equal(scales, _saved(in_fp8)["['precision']['scales']"])
+    np.testing.assert_array_equal(scales, saved(in_fp8)["['precision']['scales']"])
     report = json.loads(capsys.readouterr().out)
     assert report["precision"] == "fp8"
     assert report["n"] == 4
@@ -311,10 +276,10 @@ def test_run_that_was_in_fp8_goes_on_in_bf16_when_told_so(in_fp8: Path, tmp_path
     shutil.copytree(in_fp8, run_dir)
     more = ("--network.channels=16", "--train.num_chunks=7")
     assert train(_config(*more), run_dir, None, StopRequest()) == 0
-    last = [line for line in _lines(run_dir) if line["event"] == "train"][-1]
+    last = [line for line in metrics_lines(run_dir) if line["event"] == "train"][-1]
     assert (last["chunk"], last["actor_precision"]) == (7, "bf16")
-    assert not _saved(run_dir)["['precision']['in_fp8']"]
-    switches = [line for line in _lines(run_dir) if line["event"] == "switch"]
+    assert not saved(run_dir)["['precision']['in_fp8']"]
+    switches = [line for line in metrics_lines(run_dir) if line["event"] == "switch"]
     assert [line["actor_precision"] for line in switches] == ["fp8", "bf16"]
     # The scales of other parameters must not pass for those of the present ones.
     evaluation = ["evaluate", "--run-dir", str(run_dir), "--checkpoint", "newest"]

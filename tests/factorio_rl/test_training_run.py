@@ -1,11 +1,19 @@
 """The order of what is due after a chunk, without its parts."""
 
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from factorio_rl.training_run import TrainingRun
+
+
+def after_chunk(chunk: int, every: int, **parts: Any) -> None:
+    """What a run does that has made so many chunks, and saves at multiples of `every`."""
+    settings = SimpleNamespace(checkpoint_every_chunks=every, num_chunks=9)
+    config = SimpleNamespace(train=settings)
+    run = SimpleNamespace(_chunk=chunk, _config=config, _state=None, **parts)
+    TrainingRun._save_and_evaluate(cast(TrainingRun, run))
 
 
 @pytest.mark.parametrize("is_written", [True, False])
@@ -22,15 +30,7 @@ def test_state_is_saved_before_it_is_evaluated(is_written: bool) -> None:
         return 0.5
 
     saver = SimpleNamespace(save=save, note_score=lambda state, score: done.append("score"))
-    run = SimpleNamespace(
-        _chunk=2,
-        _config=SimpleNamespace(train=SimpleNamespace(checkpoint_every_chunks=1, num_chunks=4)),
-        _evaluation_is_due=True,
-        _saver=saver,
-        _state=None,
-        _evaluate=evaluate,
-    )
-    TrainingRun._save_and_evaluate(cast(TrainingRun, run))
+    after_chunk(2, 1, _evaluation_is_due=True, _saver=saver, _evaluate=evaluate)
     assert done == ["save", "evaluate", *(["score"] if is_written else [])]
 
 
@@ -45,13 +45,5 @@ def test_state_that_was_not_fit_to_be_saved_is_made_up_for_by_the_next(
             save=lambda state, *, is_last, chunk=chunk: saved.append(chunk),
             tidy=lambda: None,
         )
-        run = SimpleNamespace(
-            _chunk=chunk,
-            _config=SimpleNamespace(train=SimpleNamespace(checkpoint_every_chunks=2, num_chunks=9)),
-            _evaluation_is_due=False,
-            _is_evaluated=False,
-            _saver=saver,
-            _state=None,
-        )
-        TrainingRun._save_and_evaluate(cast(TrainingRun, run))
+        after_chunk(chunk, 2, _evaluation_is_due=False, _is_evaluated=False, _saver=saver)
     assert saved == chunks

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from training import ROOT, assert_same_run, contents, steps, trained
+from saved_runs import steps
+from training import ROOT, assert_same_run, contents, trained
 
 pytestmark = pytest.mark.drill
 

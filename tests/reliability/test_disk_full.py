@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reporting import fill, small_disk
-from training import Stepwise, metrics_lines, saved, steps, trained
+from saved_runs import metrics_lines, saved, steps
+from training import Stepwise, trained
 
 pytestmark = pytest.mark.drill
 

@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from training import Stepwise, Training, assert_same_run, metrics_lines, steps, trained
+from saved_runs import metrics_lines, steps
+from training import Stepwise, Training, assert_same_run, trained
 
 pytestmark = pytest.mark.drill
 

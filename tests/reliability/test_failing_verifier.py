@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from training import ROOT, metrics_lines, trained
+from saved_runs import metrics_lines
+from training import ROOT, trained
 
 pytestmark = pytest.mark.drill
 

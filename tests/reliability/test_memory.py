@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from training import Finished, steps, trained
+from saved_runs import steps
+from training import Finished, trained
 
 pytestmark = pytest.mark.drill
 

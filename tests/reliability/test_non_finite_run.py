@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from training import ROOT, steps, trained
+from saved_runs import steps
+from training import ROOT, trained
 
 pytestmark = pytest.mark.drill
 

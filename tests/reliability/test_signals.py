@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from faults import COMPILING, SLOW_EVALUATION
-from training import Training, assert_same_run, metrics_lines, trained
+from saved_runs import metrics_lines
+from training import Training, assert_same_run, trained
 
 from factorio_rl.preemption import NOTICE
 

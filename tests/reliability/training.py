@@ -13,32 +13,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
-import jax
-import numpy as np
-from orbax.checkpoint import v1 as ocp
-
-from factorio_rl.metrics import is_time_field, read_metrics
+from saved_runs import CONFIG, TINY, metrics_lines, saved
 
 ROOT = Path(__file__).parents[2]
-CONFIG = ROOT / "configs" / "minute.yaml"
 FAULTS = Path(__file__).parent / "faults.py"
-
-TINY = (
-    "--tasks.num_tasks=12",
-    "--actor.num_envs=6",
-    "--actor.chunk_moves=8",
-    "--replay.capacity=600",
-    "--search.num_simulations=3",
-    "--search.max_num_considered_actions=3",
-    "--eval.num_simulations=2",
-    "--eval.max_num_considered_actions=2",
-    "--eval.num_tasks=4",
-    "--eval.every_chunks=4",
-    "--train.checkpoint_every_chunks=2",
-    "--train.imitation_updates=8",
-    "--train.num_chunks=6",
-    "--logging.wandb=disabled",
-)
 
 PATIENCE_S = 240.0
 """A first start compiles the verifier, which takes a minute on a slow machine."""
@@ -144,35 +122,10 @@ def trained(run_dir: Path, *overrides: str, fault: str | None = None) -> Finishe
         return training.end()
 
 
-def steps(run_dir: Path) -> list[int]:
-    """Steps of the checkpoints, oldest first."""
-    folder = run_dir / "checkpoints"
-    names = [path.name for path in folder.iterdir()] if folder.exists() else []
-    return sorted(int(name) for name in names if name.isdigit())
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder but the lock, which says who had it last."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.name != "lock"]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def saved(run_dir: Path) -> dict[str, np.ndarray]:
-    """Every leaf of the newest checkpoint, by its path."""
-    folder = run_dir / "checkpoints" / str(steps(run_dir)[-1])
-    names = [path.name for path in folder.iterdir() if path.is_dir()]
-    trees = ocp.load_checkpointables(folder, dict.fromkeys(names))
-    leaves = jax.tree_util.tree_leaves_with_path(trees)
-    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
-
-
-def metrics_lines(run_dir: Path) -> list[dict]:
-    """Metrics without what no two runs share."""
-    file = run_dir / "metrics.jsonl"
-    return [
-        {name: value for name, value in record.items() if not is_time_field(name)}
-        for record in (read_metrics(file) if file.exists() else [])
-    ]
 
 
 def assert_same_run(one: Path, other: Path) -> None:
