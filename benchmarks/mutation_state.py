@@ -14,6 +14,7 @@ _RETENTION = "tests/factorio_rl/test_retention.py::test_newest_best_and_multiple
 _PREEMPTION = "tests/factorio_rl/test_preemption.py"
 _STATE = "tests/factorio_rl/test_state_check.py::test_state_that_training_cannot_have_made_is_told"
 _DIRECTORY = "tests/factorio_rl/test_run_directory.py"
+_LOCK = "tests/factorio_rl/test_run_lock.py"
 _KILLED = (
     "tests/reliability/test_exact_resume.py::"
     "test_run_that_is_killed_while_it_writes_goes_on_bit_for_bit"
@@ -306,11 +307,19 @@ RESUMING = (
     ),
     Mutation(
         "A run directory belongs to one process at a time",
-        "factorio_rl/run_directory.py",
-        "                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)",
-        "                pass",
-        f"{_DIRECTORY}::test_a_directory_is_held_by_one_process_at_a_time",
+        "factorio_rl/run_lock.py",
+        "        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "        pass",
+        f"{_LOCK}::test_a_directory_is_held_by_one_process_at_a_time",
         quick=True,
+    ),
+    Mutation(
+        "A run whose lock file was removed does not train beside another run",
+        "factorio_rl/training_run.py",
+        "        self._directory.require_lock()\n        is_last",
+        "        is_last",
+        "tests/factorio_rl/test_trainer.py::"
+        "test_run_ends_when_its_lock_was_removed_and_another_run_has_begun",
     ),
     Mutation(
         "A run directory of another architecture or environment is refused",

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import jax
-from rich.console import Console
 
 from envs.errors import UserError
 from envs.heldout import load_heldout
@@ -26,7 +25,8 @@ from factorio_rl.loop_state import start_counters
 from factorio_rl.model import make_predict
 from factorio_rl.network import make_network, trunk_convolution_names
 from factorio_rl.precision_switch import PrecisionState, start_precision
-from factorio_rl.run_directory import RunDirectory
+from factorio_rl.printing import printing
+from factorio_rl.run_directory import RunDirectory, require_writable
 
 
 def evaluate(
@@ -62,7 +62,7 @@ def evaluate(
         played = fp8_network(network)
     predict = make_predict(played, config.env.growth_rule)
     for folder in (directory.evaluations, directory.layouts):
-        folder.mkdir(exist_ok=True)
+        require_writable(folder)
     store = CheckpointStore(directory.checkpoints, fixed_settings(config))
     step = store.newest_step() if newest else store.best_step()
     tasks = heldout.tasks if task_set else heldout.tasks[: config.eval.num_tasks]
@@ -90,12 +90,10 @@ def evaluate(
     if as_json:
         print(json.dumps({**evaluation.report, "env_steps": int(counters.env_steps)}))
         return 0
-    console = Console()
-    print_report(console, evaluation.report)
     took_s = time.monotonic() - began_s
-    console.print(
-        f"checkpoint {step}, {took_s:.0f} s; pictures in {pictures}", markup=False, soft_wrap=True
-    )
+    with printing() as console:
+        print_report(console, evaluation.report)
+        console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {pictures}", soft_wrap=True)
     return 0
 
 

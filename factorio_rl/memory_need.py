@@ -1,7 +1,8 @@
-"""How much memory the replay takes and how much there is, before anything is allocated.
+"""How much memory the largest arrays take and how much there is, before anything is allocated.
 
-In: a config. Out: a refusal that names the setting, where the replay cannot fit. An allocation
-that the system grants and cannot keep ends the process without a word, so none is tried.
+In: a config. Out: a refusal that names the setting, where the replay or the tree of a search cannot
+fit. An allocation that the system grants and cannot keep ends the process without a word, so none
+is tried.
 """
 
 import os
@@ -23,12 +24,36 @@ class MemoryNeedError(UserError):
 
 
 def require_memory(config: Config, available: int | None) -> None:
-    """Raises MemoryNeedError if the replay alone takes more than the `available` bytes.
+    """Raises MemoryNeedError if the replay or a tree alone takes more than the `available` bytes.
 
     With None, where it is not known, nothing is refused.
     """
+    if available is None:
+        return
+    _require_replay(config, available)
+    actions = num_actions(config.env.height, config.env.width)
+    for section, batch_name, batch in (
+        ("search", "actor.num_envs", config.actor.num_envs),
+        ("eval", "eval.num_tasks", config.eval.num_tasks or 1),
+    ):
+        num_simulations = getattr(config, section).num_simulations
+        needed = batch * tree_bytes(num_simulations, actions)
+        if needed > available:
+            raise MemoryNeedError(
+                f"{section}.num_simulations is {num_simulations:,} and {batch_name} {batch:,}, for "
+                f"which the tree of a search takes {memory_text(needed)} or more; there are "
+                f"{memory_text(available)}. Lower one of them"
+            )
+
+
+def tree_bytes(num_simulations: int, actions: int) -> int:
+    """Bytes of the float32 logits of all nodes of one search, the largest part of its tree."""
+    return (num_simulations + 1) * actions * 4
+
+
+def _require_replay(config: Config, available: int) -> None:
     capacity, needed = config.replay.capacity, replay_bytes(config)
-    if available is None or needed <= available:
+    if needed <= available:
         return
     fits = available // 2 * capacity // needed
     raise MemoryNeedError(

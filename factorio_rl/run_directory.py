@@ -4,12 +4,9 @@ In: a config and the identity of the task set. Out: a directory that is new or f
 directory of another architecture, environment or task set is refused, and nothing is written.
 """
 
-import fcntl
+import errno
 import json
 import os
-import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from envs.atomic_file import is_leftover, remove_leftovers, write_text_atomically
@@ -25,15 +22,11 @@ from factorio_rl.config_file import (
     tunable_differences,
 )
 from factorio_rl.run_links import refuse_links
+from factorio_rl.run_lock import LOCK_FILE, RunLock
 
 CONFIG_FILE = "config.yaml"
 IDENTITY_FILE = "identity.json"
-LOCK_FILE = "lock"
 METRICS_FILE = "metrics.jsonl"
-
-MAX_LOCK_CHARACTERS = 200
-"""Of what the lock file says that a message repeats."""
-
 
 MAX_IDENTITY_BYTES = 1 << 16
 
@@ -53,6 +46,7 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock: RunLock | None = None
         self.checkpoints = path / "checkpoints"
         self.evaluations = path / "eval"
         self.layouts = path / "layouts"
@@ -150,33 +144,29 @@ class RunDirectory:
             raise self._cannot_write(error) from None
         return [] if saved is None else tunable_differences(saved, config)
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Holds the directory for this process; the lock goes with the process.
+    def lock(self) -> RunLock:
+        """Holds the directory for this process, as a context manager.
 
         Raises:
-            RunDirectoryError: another process trains in it.
+            RunDirectoryError: it cannot be made.
+            LockedError: when it is entered and another process trains in the directory.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            file = (self.path / LOCK_FILE).open("a+", encoding="utf-8")
+            (self.path / LOCK_FILE).touch()
         except OSError as error:
             raise self._cannot_write(error) from None
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                file.seek(0)
-                owner = one_line(file.read(MAX_LOCK_CHARACTERS), MAX_LOCK_CHARACTERS)
-                raise RunDirectoryError(
-                    f"another process ({owner or 'unknown'}) trains in {self.path}; "
-                    "wait for it, stop it, or give another directory with --run-dir"
-                ) from None
-            with suppress(OSError):  # only words for others; the lock itself needs no room
-                file.truncate(0)
-                file.write(f"pid {os.getpid()} on {socket.gethostname()}\n")
-                file.flush()
-            yield
+        self._lock = RunLock(self.path)
+        return self._lock
+
+    def require_lock(self) -> None:
+        """Makes sure that no other process has begun to train here, however it came in.
+
+        Raises:
+            LockedError: the lock file was removed, and another process has a new one.
+        """
+        assert self._lock is not None
+        self._lock.require_held()
 
     def _cannot_write(self, error: OSError) -> RunDirectoryError:
         return RunDirectoryError(
@@ -237,6 +227,23 @@ class RunDirectory:
             for name, value in identity.items()
             if saved.get(name) != value and name != "package_version"
         ]
+
+
+def require_writable(folder: Path) -> None:
+    """Makes a folder of results, before the work whose results it takes.
+
+    Raises:
+        RunDirectoryError: nothing can be written there.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+    except OSError as error:
+        raise RunDirectoryError(
+            f"cannot write into {folder}: {error.strerror}; copy the run directory to a place that "
+            "can be written"
+        ) from None
 
 
 def task_identity(

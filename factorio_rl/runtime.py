@@ -1,5 +1,6 @@
 """What a process sets up before it uses the device. Loads jax only where it is used."""
 
+import errno
 import logging
 import os
 import sys
@@ -45,12 +46,24 @@ def keep_programs(settings: RunConfig, own_folder: Path) -> None:
 
 
 def enable_compilation_cache(folder: str | None, min_compile_s: float = 0.5) -> None:
-    """Keeps compiled programs in a folder, so that a later start need not compile them again."""
+    """Keeps compiled programs in a folder, so that a later start need not compile them again.
+
+    Where it cannot be written they are compiled anew, and one line says so.
+    """
     if folder is None:
         return
     import jax
 
-    jax.config.update("jax_compilation_cache_dir", str(expanded(folder)))
+    path = expanded(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    except OSError as error:
+        words = "warning: compiled programs are not kept for later starts: "
+        print(f"{words}{error}; set run.compilation_cache", file=sys.stderr)
+        return
+    jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", min_compile_s)
 
 

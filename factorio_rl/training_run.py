@@ -273,6 +273,7 @@ class TrainingRun:
 
     def _save_and_evaluate(self) -> None:
         """What is due after a chunk. Saved first: a kill during the evaluation costs little."""
+        self._directory.require_lock()
         is_last = self._chunk >= self._config.train.num_chunks
         is_due = self._chunk % self._config.train.checkpoint_every_chunks == 0
         if self._evaluation_is_due:
@@ -321,6 +322,7 @@ class TrainingRun:
         return self._evaluator.evaluate(params, self._stop.raise_if_asked)
 
     def _save_and_stop(self) -> int:
+        self._directory.require_lock()
         if self._saver.save(self._state, is_last=True):
             self._reporter.message("stopped by a signal; saved, the same command goes on from here")
         else:

@@ -16,6 +16,7 @@ from factorio_rl.memory_need import (
     memory_text,
     replay_bytes,
     require_memory,
+    tree_bytes,
 )
 from factorio_rl.replay import empty_replay
 
@@ -115,3 +116,18 @@ def test_memory_of_the_device_is_what_it_says(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_sizes_in_words(size: int, text: str) -> None:
     assert memory_text(size) == text
+
+
+@pytest.mark.parametrize(
+    ("section", "batch"), [("search", "actor.num_envs"), ("eval", "eval.num_tasks")]
+)
+def test_search_tree_above_the_memory_is_refused_with_both_settings(
+    section: str, batch: str
+) -> None:
+    settings = {"actor": {"num_envs": 8}, "eval": {"num_tasks": 8}, "search": {}}
+    settings[section]["num_simulations"] = 999_999
+    config = Config.model_validate(settings)
+    needed = 8 * tree_bytes(999_999, num_actions(config.env.height, config.env.width))
+    require_memory(config, needed)
+    with pytest.raises(MemoryNeedError, match=f"{section}.num_simulations is 999,999 and {batch} "):
+        require_memory(config, needed - 1)

@@ -164,16 +164,6 @@ def test_checkpoints_of_another_version_are_refused_in_words(
             use()
 
 
-def test_a_directory_is_held_by_one_process_at_a_time(tmp_path: Path) -> None:
-    directory = RunDirectory(tmp_path / "run")
-    with directory.lock():
-        other = RunDirectory(tmp_path / "run").lock()
-        with pytest.raises(RunDirectoryError, match=f"pid {os.getpid()} on .* trains in"), other:
-            pass
-    with directory.lock():
-        pass
-
-
 def test_a_directory_left_by_a_start_that_failed_is_taken(config: Config, tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "run")
     with directory.lock():

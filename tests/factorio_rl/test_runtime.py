@@ -1,6 +1,7 @@
 """What a process sets up before jax is loaded, in processes of their own."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -96,3 +97,42 @@ def test_the_compiler_knows_the_flags_of_a_deterministic_run() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "2.0\n"
+
+
+def test_place_where_no_program_can_be_kept_costs_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    code = f"""
+import jax
+from factorio_rl.runtime import enable_compilation_cache
+enable_compilation_cache({str(tmp_path / "file" / "cache")!r}, min_compile_s=0.0)
+jax.jit(lambda x: x + 1)(1.0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    [line] = done.stderr.splitlines()
+    assert line.startswith("warning: compiled programs are not kept")
+    assert "set run.compilation_cache" in line
+
+
+def test_interrupt_while_modules_are_loaded_ends_train_without_a_traceback() -> None:
+    code = """
+import os, runpy, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == "factorio_rl.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+runpy.run_path("train.py", run_name="__main__")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--help"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == -signal.SIGINT
+    assert (done.stdout, done.stderr) == ("", "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from saved_runs import CONFIG, TINY, metrics_lines, saved
+from saved_runs import CONFIG, TINY, metrics_lines, saved, steps
 
 from factorio_rl.checkpoint_manifest import read_manifest, write_manifest
 from factorio_rl.cli import main, train_main
@@ -17,6 +17,7 @@ from factorio_rl.evaluation import Evaluation, Evaluator
 from factorio_rl.metrics import read_metrics
 from factorio_rl.non_finite import NonFiniteError
 from factorio_rl.preemption import StopRequest
+from factorio_rl.run_lock import LockedError, RunLock
 from factorio_rl.trainer import train
 
 
@@ -31,6 +32,22 @@ class StopAfterChunk(StopRequest):
     def __bool__(self) -> bool:
         lines = read_metrics(self._metrics) if self._metrics.exists() else []
         return any(line["event"] == "train" and line["chunk"] >= self._chunk for line in lines)
+
+
+class OtherRunAfterChunk(StopAfterChunk):
+    """Removes the lock file after this chunk, and another run takes the directory."""
+
+    def __init__(self, run_dir: Path, chunk: int) -> None:
+        super().__init__(run_dir, chunk)
+        self.other = RunLock(run_dir)
+        self._is_taken = False
+
+    def __bool__(self) -> bool:
+        if super().__bool__() and not self._is_taken:
+            self._is_taken = True
+            self.other.folder.joinpath("lock").unlink()
+            self.other.__enter__()
+        return False
 
 
 def _config(*overrides: str) -> Config:
@@ -284,3 +301,27 @@ def test_run_that_was_in_fp8_goes_on_in_bf16_when_told_so(in_fp8: Path, tmp_path
     # The scales of other parameters must not pass for those of the present ones.
     evaluation = ["evaluate", "--run-dir", str(run_dir), "--checkpoint", "newest"]
     assert main([*evaluation, "--precision", "fp8"]) == 2
+
+
+def test_run_ends_when_its_lock_was_removed_and_another_run_has_begun(tmp_path: Path) -> None:
+    run_dir = tmp_path / "run"
+    stop = OtherRunAfterChunk(run_dir, 2)
+    with pytest.raises(LockedError, match=r"another process .* trains in"):
+        train(_config("--train.checkpoint_every_chunks=1"), run_dir, None, stop)
+    stop.other.__exit__()
+    newest = run_dir / "checkpoints" / str(steps(run_dir)[-1])
+    assert read_manifest(newest).chunk == 2
+
+
+def test_evaluation_that_could_not_be_written_is_refused_before_it_is_made(
+    straight: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run_dir = shutil.copytree(straight, tmp_path / "run")
+    shutil.rmtree(run_dir / "eval")
+    (run_dir / "eval").write_text("no folder")
+    monkeypatch.delattr(Evaluator, "evaluate")
+    assert main(["evaluate", "--run-dir", str(run_dir)]) == 2
+    assert f"cannot write into {run_dir / 'eval'}" in capsys.readouterr().err

@@ -12,7 +12,8 @@ def after_chunk(chunk: int, every: int, **parts: Any) -> None:
     """What a run does that has made so many chunks, and saves at multiples of `every`."""
     settings = SimpleNamespace(checkpoint_every_chunks=every, num_chunks=9)
     config = SimpleNamespace(train=settings)
-    run = SimpleNamespace(_chunk=chunk, _config=config, _state=None, **parts)
+    directory = SimpleNamespace(require_lock=lambda: None)
+    run = SimpleNamespace(_chunk=chunk, _config=config, _directory=directory, _state=None, **parts)
     TrainingRun._save_and_evaluate(cast(TrainingRun, run))
 
 
