@@ -124,9 +124,16 @@ NUMBERS = (
     Mutation(
         "A replay above the memory is refused before anything is written",
         "factorio_rl/memory_need.py",
-        "    if available is None or needed <= available:",
+        "    if needed <= available:",
         "    if True:",
         f"{_MEMORY}::test_replay_above_the_memory_is_refused_with_the_figures",
+    ),
+    Mutation(
+        "A search tree above the memory is refused before anything is written",
+        "factorio_rl/memory_need.py",
+        "        if needed > available:",
+        "        if False:",
+        f"{_MEMORY}::test_search_tree_above_the_memory_is_refused_with_both_settings[search-actor.num_envs]",
     ),
     Mutation(
         "A task worker that is killed ends the start in words",

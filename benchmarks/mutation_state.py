@@ -314,6 +314,21 @@ RESUMING = (
         quick=True,
     ),
     Mutation(
+        "A lock file that is removed is taken again",
+        "factorio_rl/run_lock.py",
+        "            taken = _taken(self.folder)",
+        "            return",
+        f"{_LOCK}::test_a_lock_whose_file_was_removed_is_taken_again",
+    ),
+    Mutation(
+        "An evaluation that cannot be written is refused before it is made",
+        "factorio_rl/evaluate_command.py",
+        "        require_writable(folder)",
+        "        pass",
+        "tests/factorio_rl/test_trainer.py::"
+        "test_evaluation_that_could_not_be_written_is_refused_before_it_is_made",
+    ),
+    Mutation(
         "A run whose lock file was removed does not train beside another run",
         "factorio_rl/training_run.py",
         "        self._directory.require_lock()\n        is_last",

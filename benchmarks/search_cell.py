@@ -118,6 +118,17 @@ def _call(program: Program, inputs: Inputs, key: jax.Array) -> Any:
     return program.run(key, inputs)
 
 
+def split_of(move_ms: float, both_ms: float, network_ms: float) -> dict[str, float]:
+    """A whole move in its parts, from it, the network with the environment, and the network."""
+    tree_ms = move_ms - both_ms
+    return {
+        "tree_ms": tree_ms,
+        "environment_ms": both_ms - network_ms,
+        "network_ms": network_ms,
+        "tree_share": tree_ms / (tree_ms + network_ms),
+    }
+
+
 def _row(
     cell: Cell, work: _Work, ready: _Ready, times: Mapping[_Work, float], same_actions: float
 ) -> Row:
@@ -129,15 +140,7 @@ def _row(
     stock_ms = time_of("stock", work.policy, False)
     network_ms = time_of(NETWORK, first_policy, work.command_buffers)
     both_ms = time_of(NETWORK_AND_ENVIRONMENT, first_policy, work.command_buffers)
-    split: dict[str, float] = {}
-    if network_ms is not None and both_ms is not None:
-        tree_ms = ms - both_ms
-        split = {
-            "tree_ms": tree_ms,
-            "environment_ms": both_ms - network_ms,
-            "network_ms": network_ms,
-            "tree_share": tree_ms / (tree_ms + network_ms),
-        }
+    split = {} if network_ms is None or both_ms is None else split_of(ms, both_ms, network_ms)
     return make_row(
         tree=work.name,
         network=cell.network,
