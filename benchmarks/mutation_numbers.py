@@ -129,6 +129,14 @@ NUMBERS = (
         f"{_MEMORY}::test_replay_above_the_memory_is_refused_with_the_figures",
     ),
     Mutation(
+        "A scatter writes to places of its own, in the order of no threads",
+        "factorio_rl/replay.py",
+        "new.astype(ring.dtype), mode=\"drop\", unique_indices=True)",
+        "new.astype(ring.dtype), mode=\"drop\")",
+        "tests/factorio_rl/test_deterministic_programs.py::"
+        "test_every_scatter_writes_to_places_of_its_own",
+    ),
+    Mutation(
         "A search tree above the memory is refused before anything is written",
         "factorio_rl/memory_need.py",
         "        if needed > available:",

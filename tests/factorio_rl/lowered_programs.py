@@ -1,9 +1,11 @@
-"""Prints the lowered programs of self-play and of the learner for the settings of `minute.yaml`.
+"""Prints the lowered programs of self-play, replay and learner for the settings of `minute.yaml`.
 
 Run as a program with overrides. With `--untouchable` the modules of quantisation raise as soon as
 anything of them is looked at.
 """
 
+import os
+import subprocess
 import sys
 from concurrent.futures import Future
 from pathlib import Path
@@ -22,7 +24,7 @@ from factorio_rl.learner import Shares, make_update, start_learner
 from factorio_rl.model import make_predict
 from factorio_rl.network import make_network
 from factorio_rl.precision_choice import choose_fp8
-from factorio_rl.replay import empty_replay
+from factorio_rl.replay import Replay, Rows, Scores, add_rows, add_scores, empty_replay
 from factorio_rl.scoring import ChunkScores, Scorer
 from factorio_rl.selfplay import Ended, make_run_chunk, start_actor
 
@@ -43,8 +45,19 @@ class NoScorer(Scorer):
         raise NotImplementedError
 
 
+def lowered(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What a process of its own prints."""
+    command = [sys.executable, __file__, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def add_chunk(replay: Replay, scores: Scores, rows: Rows) -> Replay:
+    return add_rows(add_scores(replay, scores), rows)
+
+
 def main(arguments: list[str]) -> None:
-    """Prints both programs."""
+    """Prints the programs."""
     if "--untouchable" in arguments:
         arguments.remove("--untouchable")
         for name in MODULES:
@@ -70,10 +83,14 @@ def main(arguments: list[str]) -> None:
         )
     )
     run_chunk = make_run_chunk(config, make_predict(network, env.growth_rule))
+    _, chunk = jax.eval_shape(run_chunk, learner.params, references, weights, actor, key)
+    ended = chunk.ended.ended
+    scores = Scores(ended, chunk.ended.episode, jnp.zeros(ended.shape))
     share = jnp.float32(0.5)
     scales = jnp.ones(2 * config.network.blocks)
     for lowered in (
         jax.jit(run_chunk).lower(learner.params, references, weights, actor, key),
+        jax.jit(add_chunk).lower(replay, scores, chunk.rows),
         jax.jit(make_update(config, network)).lower(
             learner, replay, references, Shares(share, share), scales, key
         ),
