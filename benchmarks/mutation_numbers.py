@@ -131,8 +131,8 @@ NUMBERS = (
     Mutation(
         "A scatter writes to places of its own, in the order of no threads",
         "factorio_rl/replay.py",
-        "new.astype(ring.dtype), mode=\"drop\", unique_indices=True)",
-        "new.astype(ring.dtype), mode=\"drop\")",
+        'new.astype(ring.dtype), mode="drop", unique_indices=True)',
+        'new.astype(ring.dtype), mode="drop")',
         "tests/factorio_rl/test_deterministic_programs.py::"
         "test_every_scatter_writes_to_places_of_its_own",
     ),
