@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tensorstore
 
+from factorio_rl import checkpoint
 from factorio_rl.checkpoint import CheckpointStore
 from factorio_rl.checkpoint_check import CheckpointError
 from factorio_rl.checkpoint_manifest import (
@@ -207,6 +208,18 @@ def test_any_flipped_bit_is_noticed_or_harmless(store: CheckpointStore) -> None:
             np.testing.assert_array_equal(loaded["state"][0], parts(5)["state"][0])
         path.write_bytes(intact)
     assert noticed > 20
+
+
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError, KeyError, FileNotFoundError])
+def test_whatever_orbax_raises_is_an_error_in_words(
+    store: CheckpointStore, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    def load(*_: object) -> None:
+        raise kind("chunk 3 is odd")
+
+    monkeypatch.setattr(checkpoint.ocp, "load_checkpointables", load)
+    with pytest.raises(CheckpointError, match="cannot load checkpoint .*chunk 3 is odd"):
+        store.load(5, LIKE)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +69,13 @@ with StopRequest():
 """
 
 
+def cpu_s(process: subprocess.Popen[str]) -> float:
+    """Processor time of a process in its own code, seconds."""
+    text = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii")
+    fields = text.rpartition(")")[2].split()
+    return int(fields[11]) / os.sysconf("SC_CLK_TCK")  # utime; proc_pid_stat(5)
+
+
 def test_second_signal_ends_a_process_that_runs_no_handler() -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", COMPILING],
@@ -79,6 +87,10 @@ def test_second_signal_ends_a_process_that_runs_no_handler() -> None:
     assert process.stderr is not None
     try:
         assert process.stdout.readline() == "ready\n"
+        # Until it is in that call for certain: before it a handler could run.
+        loaded_s = cpu_s(process)
+        while cpu_s(process) < loaded_s + 0.2:
+            time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         assert process.stderr.readline() == "\n"
         assert "another signal quits at once" in process.stderr.readline()
