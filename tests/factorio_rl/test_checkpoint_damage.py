@@ -218,7 +218,7 @@ def test_whatever_orbax_raises_is_an_error_in_words(
         raise kind("chunk 3 is odd")
 
     monkeypatch.setattr(checkpoint.ocp, "load_checkpointables", load)
-    with pytest.raises(CheckpointError, match="cannot load checkpoint .*chunk 3 is odd"):
+    with pytest.raises(CheckpointError, match=r"cannot load checkpoint .*chunk 3 is odd"):
         store.load(5, LIKE)
 
 
