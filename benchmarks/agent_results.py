@@ -107,7 +107,7 @@ def play_run(path: Path, tasks: Sequence[Solved]) -> Played:
     start = start_learner(config, network, jax.random.key(config.run.seed))
     store = CheckpointStore(directory.checkpoints, fixed_settings(config))
     like = {"learner": start, "counters": start_counters()}
-    trained = store.load(store.best_step(), like)["learner"].params
+    trained = store.load(store.best_step(print), like)["learner"].params
     return Played(
         _play(config, trained, tasks, use_search=True),
         _play(config, trained, tasks, use_search=False),

@@ -5,6 +5,7 @@ wrong with them. A checkpoint is written beside its place and moved there when i
 file and `checkpoint_check` alone know Orbax: its v1 API is young and renames things.
 """
 
+import json
 import os
 import re
 import shutil
@@ -17,8 +18,10 @@ from typing import Any
 import jax
 from orbax.checkpoint import v1 as ocp
 
+from envs.atomic_file import write_text_atomically
 from envs.errors import UserError
 from envs.one_line import one_line
+from envs.text_file import read_text
 from factorio_rl.checkpoint_check import CheckpointError, require_fit
 from factorio_rl.checkpoint_manifest import (
     Manifest,
@@ -28,6 +31,7 @@ from factorio_rl.checkpoint_manifest import (
     write_manifest,
 )
 from factorio_rl.retention import Entry, best, kept_steps
+from factorio_rl.run_directory import LAST_SAVE_FILE
 
 PRINTED_CHARACTERS = 300
 
@@ -37,6 +41,11 @@ MAX_SHOWN = 80
 _STEP = re.compile(r"0|[1-9][0-9]{0,17}")
 _WRITING, _DELETING = ".writing", ".deleting"
 _CORRUPT = "corrupt-"
+
+MAX_WITNESS_BYTES = 1 << 10
+
+CHOICES = 5
+"""How often a step is chosen anew while a run removes what was chosen."""
 
 
 class SaveError(UserError):
@@ -62,6 +71,7 @@ class CheckpointStore:
     def __init__(self, directory: Path, fingerprint: Mapping[str, Any]) -> None:
         """`fingerprint`: settings and tasks that every checkpoint must have been made with."""
         self.directory = directory.absolute()
+        self._witness = self.directory.with_name(LAST_SAVE_FILE)
         self._fingerprint = fingerprint
 
     def steps(self) -> list[int]:
@@ -71,13 +81,15 @@ class CheckpointStore:
         names = [path.name for path in self.directory.iterdir()]
         return sorted((int(name) for name in names if _STEP.fullmatch(name)), reverse=True)
 
-    def best_step(self) -> int:
+    def best_step(self, tell: Callable[[str], None]) -> int:
         """The step with the highest score; the newest if none was scored.
+
+        `tell` gets a warning for each whose score cannot be read.
 
         Raises:
             CheckpointError: there is no checkpoint.
         """
-        champion = best(self._entries())
+        champion = best(self._entries(tell))
         return self.newest_step() if champion is None else champion.step
 
     def newest_step(self) -> int:
@@ -110,6 +122,25 @@ class CheckpointStore:
             OtherRunError: it belongs to other settings or tasks.
         """
         return self._load(self.manifest(step), like)
+
+    def load_chosen(
+        self, choose: Callable[[], int], like: Mapping[str, Any]
+    ) -> tuple[int, dict[str, Any]]:
+        """The step that `choose` gives, and its pytrees.
+
+        Chooses again where a run that trains removed the step meanwhile. Raises as `load` does.
+        """
+        for _ in range(CHOICES):
+            step = choose()
+            try:
+                return step, self.load(step, like)
+            except CheckpointError:
+                if (self.directory / str(step)).exists():
+                    raise
+        raise CheckpointError(
+            f"checkpoints of {self.directory} are removed faster than they can be read; try again "
+            "when the run has stopped, or give it a larger train.keep_checkpoints"
+        )
 
     def _load(self, manifest: Manifest, like: Mapping[str, Any]) -> dict[str, Any]:
         folder = self.directory / str(manifest.step)
@@ -158,8 +189,13 @@ class CheckpointStore:
                 continue
             for damaged, reason in failures.items():
                 tell(f"warning: {reason}; it is kept as {self._set_aside(damaged)}")
+            last = self._last_step()
+            if last > step and not self._aside(last).exists():
+                tell(f"warning: checkpoint {last}, the last that was saved, is gone")
             return manifest, parts
         lost = [*failures.values(), *(f"{path}: set aside before" for path in self._corrupt())]
+        if not lost and self._witness.exists():
+            lost = [f"{self.directory}: gone; {self._witness.name} says that there was one"]
         if lost:
             raise CheckpointError(
                 "no checkpoint could be loaded; tried\n  "
@@ -191,6 +227,7 @@ class CheckpointStore:
             _sync(unfinished)
             unfinished.rename(folder)
             _sync_path(self.directory)
+            write_text_atomically(self._witness, json.dumps({"step": manifest.step}) + "\n")
         except Exception as error:
             self.remove_leftovers()
             raise SaveError(f"cannot write checkpoint {folder}", error) from error
@@ -205,7 +242,7 @@ class CheckpointStore:
 
     def keep_only(self, newest: int, every_chunks: int | None) -> list[int]:
         """Removes intact checkpoints that nothing keeps; the steps that went."""
-        entries = self._entries()
+        entries = self._entries(lambda _: None)
         kept = kept_steps(entries, newest, every_chunks)
         gone = [entry.step for entry in entries if entry.step not in kept]
         for step in gone:
@@ -224,14 +261,28 @@ class CheckpointStore:
             if _STEP.match(path.name) and (_WRITING in path.name or _DELETING in path.name):
                 _remove(path)
 
-    def _entries(self) -> list[Entry]:
-        """Those whose manifest can be read."""
+    def _entries(self, tell: Callable[[str], None]) -> list[Entry]:
+        """Those whose manifest can be read; the others are told."""
         entries = []
         for step in self.steps():
-            with suppress(CheckpointError):
+            try:
                 manifest = self.manifest(step)
-                entries.append(Entry(step, manifest.chunk, manifest.score))
+            except CheckpointError as error:
+                if (self.directory / str(step)).exists():
+                    tell(f"warning: {error}")
+                continue
+            entries.append(Entry(step, manifest.chunk, manifest.score))
         return entries
+
+    def _last_step(self) -> int:
+        """The step that was saved last, whatever became of it; -1 if that is not known."""
+        try:
+            step = json.loads(read_text(self._witness, MAX_WITNESS_BYTES, "the file of the run"))[
+                "step"
+            ]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return -1
+        return step if isinstance(step, int) else -1
 
     def _require_own(self, manifest: Manifest, folder: Path) -> None:
         known = manifest.fingerprint
@@ -250,8 +301,11 @@ class CheckpointStore:
     def _corrupt(self) -> Iterable[Path]:
         return sorted(self.directory.glob(f"{_CORRUPT}*")) if self.directory.is_dir() else ()
 
+    def _aside(self, step: int) -> Path:
+        return self.directory / f"{_CORRUPT}{step}"
+
     def _set_aside(self, step: int) -> Path:
-        target = self.directory / f"{_CORRUPT}{step}"
+        target = self._aside(step)
         _remove(target)
         (self.directory / str(step)).rename(target)
         return target

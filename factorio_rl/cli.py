@@ -1,8 +1,8 @@
 """The command lines: `train.py`, and `python -m factorio_rl` with its commands.
 
 In: arguments. Out: an exit code: 0 done, 2 bad config or input, 3 non-finite training, 4 no good
-checkpoint, 130 or 143 stopped by a signal and saved. Every command imports what it needs when it
-runs, so that `verify` starts at once.
+checkpoint, 129, 130 or 143 stopped by a signal and saved. Every command imports what it needs
+when it runs, so that `verify` starts at once.
 """
 
 import argparse

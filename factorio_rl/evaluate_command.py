@@ -4,6 +4,7 @@ In: a run directory. Out: a report in its `eval/`, pictures in `layouts/`, and a
 """
 
 import json
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -53,6 +54,7 @@ def evaluate(
     heldout = load_heldout(task_set or config.tasks.heldout)
     require_fit(heldout, env_shape(config))
     runtime.quiet_libraries()
+    runtime.require_device()
     runtime.enable_compilation_cache(config.run.compilation_cache)
     network = make_network(config.network)
     played = network
@@ -64,7 +66,6 @@ def evaluate(
     for folder in (directory.evaluations, directory.layouts):
         require_writable(folder)
     store = CheckpointStore(directory.checkpoints, fixed_settings(config))
-    step = store.newest_step() if newest else store.best_step()
     tasks = heldout.tasks if task_set else heldout.tasks[: config.eval.num_tasks]
     evaluator = Evaluator(config, predict, heldout.name, tasks, runtime.num_threads())
     with explained(STARTING, config):
@@ -72,7 +73,8 @@ def evaluate(
     like = {"learner": learner, "counters": start_counters()}
     if in_fp8:
         like["precision"] = start_precision(len(trunk_convolution_names(config.network.blocks)))
-    parts = store.load(step, like)
+    choose = store.newest_step if newest else partial(store.best_step, _warn)
+    step, parts = store.load_chosen(choose, like)
     params, counters = parts["learner"].params, parts["counters"]
     if in_fp8:
         from factorio_rl.fp8_network import frozen_variables
@@ -95,6 +97,11 @@ def evaluate(
         print_report(console, evaluation.report)
         console.print(f"checkpoint {step}, {took_s:.0f} s; pictures in {pictures}", soft_wrap=True)
     return 0
+
+
+def _warn(text: str) -> None:
+    """Not among the results, which a program may read."""
+    print(text, file=sys.stderr)
 
 
 def _require_scales(state: PrecisionState, path: Path, step: int) -> None:

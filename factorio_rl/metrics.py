@@ -12,15 +12,18 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from envs.atomic_file import write_atomically
 
 Fields = Mapping[str, Any]
 """Flat figures of one event: numbers, text, or arrays of one element."""
+
+UNTRAINED_EVENT = "eval_untrained"
+"""The event that stands apart from the order: it tells of no updates, after those of imitation."""
 
 WAITING_LINES = 10_000
 """Lines that are kept while the disk takes none; beyond it the oldest are lost, and counted."""
@@ -119,13 +122,36 @@ class MetricsLog:
 
         self._waiting = deque(entry for entry in self._waiting if is_kept(entry[1]))
         try:
-            kept = [line for line, record in _records(self._path) if is_kept(record)]
+            records = [entry for entry in _records(self._path) if is_kept(entry[1])]
+            kept = [line for line, _ in records]
+            if learner_updates >= 0:
+                self._warn_if_damaged([record for _, record in records])
             _replace(self._path, "".join(line + "\n" for line in kept).encode())
             self._line_is_open = False
         except FileNotFoundError:
-            return
+            if learner_updates >= 0:
+                self._warn(f"{self._path} is gone, and with it the lines before the checkpoint")
         except OSError as error:
             self._complain(error)
+
+    def _warn_if_damaged(self, kept: Sequence[Mapping[str, Any]]) -> None:
+        """Warns where lines before the checkpoint are not those that a run writes in order."""
+        unreadable = _unreadable_lines(self._path)
+        marks = [
+            (_count(record, "learner_updates"), _count(record, "chunk"))
+            for record in kept
+            if record.get("event") != UNTRAINED_EVENT
+        ]
+        trained = [chunk for record in kept if (chunk := _trained_chunk(record)) > 0]
+        problems = [
+            (not kept, "it has no line of before the checkpoint"),
+            (unreadable > 0, f"{unreadable} lines of it are no records and are left out"),
+            (marks != sorted(marks), "its lines are not in the order of a run"),
+            (len(trained) != len(set(trained)), "it has lines twice"),
+        ]
+        for is_there, problem in problems:
+            if is_there:
+                self._warn(f"{self._path} was changed since the run wrote it: {problem}")
 
     def _write_waiting(self) -> None:
         """Writes the waiting lines in order; each leaves the queue once the file has it."""
@@ -180,21 +206,41 @@ def _replace(path: Path, kept: bytes) -> None:
 
 def _records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """(line, record) of each whole line."""
-    found = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(record, dict):
-            found.append((line, record))
-    return found
+    found = [(line, _record(line)) for line in _lines(path)]
+    return [(line, record) for line, record in found if record is not None]
+
+
+def _unreadable_lines(path: Path) -> int:
+    """Lines that are no records, but for the last, which a kill cuts."""
+    return sum(_record(line) is None for line in _lines(path)[:-1])
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def _record(line: str) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    """NaN and infinity, which Python reads and JSON does not have."""
+    raise ValueError(f"{name} is no JSON")
 
 
 def _count(record: Mapping[str, Any], name: str) -> int:
     """A counter of a record; 0 where it has none."""
     value = record.get(name, 0)
     return value if isinstance(value, int) else 0
+
+
+def _trained_chunk(record: Mapping[str, Any]) -> int:
+    """The chunk that a record of training is of; 0 for all others."""
+    return _count(record, "chunk") if record.get("event") == "train" else 0
 
 
 def _ends_inside_a_line(path: Path) -> bool:

@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from factorio_rl.non_finite_dump import read_dump
 
     runtime.quiet_libraries()
+    runtime.require_device()
     dump = read_dump(options.dump)
     config = _with_any_tree(dump.config)
     runtime.enable_compilation_cache(config.run.compilation_cache)

@@ -28,6 +28,9 @@ CONFIG_FILE = "config.yaml"
 IDENTITY_FILE = "identity.json"
 METRICS_FILE = "metrics.jsonl"
 
+LAST_SAVE_FILE = "last_save.json"
+"""Which checkpoint was saved last: a witness where it, or all of them, are gone."""
+
 MAX_IDENTITY_BYTES = 1 << 16
 
 MAX_SHOWN = 200
@@ -107,6 +110,7 @@ class RunDirectory:
 
     def check(self, config: Config) -> None:
         """Raises RunDirectoryError if the directory cannot take a run with this config."""
+        self._require_name()
         self._require_kinds()
         saved = self.saved_config()
         if saved is None:
@@ -182,12 +186,25 @@ class RunDirectory:
                 + "\nset them back, or give another directory with --run-dir"
             )
 
+    def _require_name(self) -> None:
+        """Libraries that write checkpoints take names in UTF-8 only."""
+        try:
+            str(self.path.absolute()).encode()
+        except UnicodeEncodeError:
+            name = str(self.path).encode(errors="surrogateescape")
+            raise RunDirectoryError(
+                f"the name of the run directory, {name!r}, is not UTF-8; give another one with "
+                "--run-dir"
+            ) from None
+
     def _require_kinds(self) -> None:
-        """A pipe in the place of a file would be waited for."""
-        files = (METRICS_FILE, CONFIG_FILE, IDENTITY_FILE, LOCK_FILE)
+        """A pipe in the place of a file would be waited for, for one."""
+        files = (METRICS_FILE, CONFIG_FILE, IDENTITY_FILE, LAST_SAVE_FILE, LOCK_FILE)
         folders = (self.checkpoints, self.evaluations, self.layouts)
+        paths = [self.path / name for name in files]
+        # Nor a link: what it leads to would be cut or written over.
         wrong = [
-            path for name in files if (path := self.path / name).exists() and not path.is_file()
+            path for path in paths if path.is_symlink() or (path.exists() and not path.is_file())
         ]
         wrong += [path for path in folders if path.exists() and not path.is_dir()]
         if wrong:
@@ -205,8 +222,8 @@ class RunDirectory:
             file.name not in ours and not is_leftover(file.name) for file in self.path.iterdir()
         ):
             raise RunDirectoryError(
-                f"{self.path} is not empty and has no {CONFIG_FILE}, so it is no run of ours; "
-                "give a new directory with --run-dir"
+                f"{self.path} is not empty and has no {CONFIG_FILE}: if it holds a run, restore "
+                "that file from a copy; else give a new directory with --run-dir"
             )
 
     def _identity(self) -> dict[str, str]:

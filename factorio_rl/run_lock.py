@@ -63,7 +63,7 @@ class RunLock:
 
 def _taken(folder: Path) -> TextIO:
     """The lock file, open and locked."""
-    file = (folder / LOCK_FILE).open("a+", encoding="utf-8")
+    file = open(folder / LOCK_FILE, "a+", encoding="utf-8", opener=_no_link)  # noqa: SIM115
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -74,8 +74,15 @@ def _taken(folder: Path) -> TextIO:
             f"another process ({owner or 'unknown'}) trains in {folder}; "
             "wait for it, stop it, or give another directory with --run-dir"
         ) from None
-    with suppress(OSError):  # only words for others; the lock itself needs no room
-        file.truncate(0)
-        file.write(f"pid {os.getpid()} on {socket.gethostname()}\n")
-        file.flush()
+    # Only words for others, which need no room; a file with another name too may be no lock.
+    if os.fstat(file.fileno()).st_nlink == 1:
+        with suppress(OSError):
+            file.truncate(0)
+            file.write(f"pid {os.getpid()} on {socket.gethostname()}\n")
+            file.flush()
     return file
+
+
+def _no_link(path: str, flags: int) -> int:
+    """Opens a file; what another name leads to is not ours to write into."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)

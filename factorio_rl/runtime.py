@@ -9,8 +9,13 @@ from collections.abc import MutableMapping
 from importlib.metadata import version
 from pathlib import Path
 
+from envs.errors import UserError
+from envs.one_line import one_line
 from factorio_rl.config_sections import RunConfig
 from factorio_rl.home_folder import expanded
+
+MAX_SHOWN = 200
+"""Of jax's own reason that a message repeats, characters."""
 
 DETERMINISTIC_FLAGS = (
     "--xla_gpu_deterministic_ops=true",
@@ -67,6 +72,25 @@ def enable_compilation_cache(folder: str | None, min_compile_s: float = 0.5) -> 
     jax.config.update("jax_persistent_cache_min_compile_time_secs", min_compile_s)
 
 
+def require_device() -> None:
+    """Raises UserError where the environment keeps jax from computing as this program needs it."""
+    import jax
+
+    if jax.config.values["jax_enable_x64"]:
+        raise UserError(
+            "JAX_ENABLE_X64 is set, and this program computes in 32 bits; unset it, and start again"
+        )
+    try:
+        jax.devices()
+    except (RuntimeError, AssertionError) as error:
+        wanted = os.environ.get("JAX_PLATFORMS", "not set")
+        reason = one_line(str(error), MAX_SHOWN)
+        raise UserError(
+            f"jax finds no device to compute on (JAX_PLATFORMS is {wanted}; {reason or 'no reason'}"
+            "); unset JAX_PLATFORMS, or set it to cpu"
+        ) from None
+
+
 def quiet_libraries() -> None:
     """Keeps notes of Orbax and jax off the terminal, where they cut the live bar.
 
@@ -103,7 +127,7 @@ def num_threads() -> int:
 
 
 def made_with() -> dict[str, str]:
-    """What a result depends on to the last bit: versions, device, and kind of processor."""
+    """What a result depends on to the last bit: versions, device, kind of processor, settings."""
     import jax
     import llvmlite.binding
 
@@ -113,4 +137,6 @@ def made_with() -> dict[str, str]:
         "jax": version("jax"),
         "jaxlib": version("jaxlib"),
         "device": f"{device.platform} {kind}",
+        "XLA_FLAGS": os.environ.get("XLA_FLAGS", "") or "not set",
+        "jax_threefry_partitionable": str(jax.config.values["jax_threefry_partitionable"]),
     }

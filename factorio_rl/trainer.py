@@ -41,6 +41,7 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     if init_from is not None and not directory.has_checkpoints():
         RunDirectory(init_from).require_same_network(config)
     runtime.quiet_libraries()
+    runtime.require_device()
     runtime.keep_programs(config.run, directory.compiled)
     require_memory(config, available_bytes())
     actor_settings(config)

@@ -6,7 +6,7 @@ code. What is on the disk after any line is enough to go on from as if nothing h
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,7 @@ from factorio_rl.evaluation_files import (
     write_report,
 )
 from factorio_rl.loop_state import LoopState, parts_of
+from factorio_rl.metrics import UNTRAINED_EVENT
 from factorio_rl.model import make_predict
 from factorio_rl.network import Params, make_network
 from factorio_rl.non_finite import require_finite
@@ -180,7 +181,7 @@ class TrainingRun:
             )
         self._reporter.resume(-1)
         if init_from is not None:
-            params = load_params(init_from, self._config, self._state)
+            params = load_params(init_from, self._config, self._state, self._reporter.message)
             learner = replace(self._state.learner, params=params)
             self._state = replace(self._state, learner=learner)
             self._reporter.message(f"starting from the parameters of {init_from}")
@@ -286,7 +287,7 @@ class TrainingRun:
             self._saver.tidy()
 
     def _evaluate_untrained(self) -> None:
-        if self._reporter.has("eval_untrained"):
+        if self._reporter.has(UNTRAINED_EVENT):
             return
         report = self._evaluated(self._untrained).report
         self._reporter.attempt(
@@ -294,7 +295,7 @@ class TrainingRun:
             lambda: write_report(self._directory.evaluations, UNTRAINED, report, 0),
         )
         fields = {"chunk": 0, "env_steps": 0, "learner_updates": 0, **evaluation_fields(report)}
-        self._reporter.report("eval_untrained", fields)
+        self._reporter.report(UNTRAINED_EVENT, fields)
 
     def _evaluate(self) -> float:
         """Evaluates, reports and leaves pictures; the score."""
@@ -319,7 +320,9 @@ class TrainingRun:
         return evaluation.report["score"]
 
     def _evaluated(self, params: Params) -> Evaluation:
-        return self._evaluator.evaluate(params, self._stop.raise_if_asked)
+        evaluation = self._evaluator.evaluate(params, self._stop.raise_if_asked)
+        self._directory.require_lock()
+        return evaluation
 
     def _save_and_stop(self) -> int:
         self._directory.require_lock()
@@ -334,7 +337,12 @@ class TrainingRun:
     def _finish(self) -> int:
         folder = self._directory.evaluations
         report = read_report(folder, f"chunk-{self._chunk:06d}")
-        if report is not None:
+        if report is None:
+            self._reporter.message(
+                f"the report of chunk {self._chunk} is not in {folder}, or is damaged; "
+                "python -m factorio_rl evaluate makes one"
+            )
+        else:
             console = self._reporter.display.console
             print_report(console, report, read_report(folder, UNTRAINED))
         self._reporter.message(f"pictures of held-out layouts: {self._directory.layouts}")
@@ -342,14 +350,15 @@ class TrainingRun:
 
     def _report(self, event: str, fields: Mapping[str, Any]) -> None:
         """Reports an event with the counters before its fields and the time after."""
+        self._directory.require_lock()
         elapsed_s = round(time.monotonic() - self._began_s, 1)
         self._reporter.report(
             event, {**counter_fields(self._state), **fields, "elapsed_s": elapsed_s}
         )
 
 
-def load_params(path: Path, config: Config, like: LoopState) -> Params:
-    """The best parameters of another run directory.
+def load_params(path: Path, config: Config, like: LoopState, tell: Callable[[str], None]) -> Params:
+    """The best parameters of another run directory; `tell` gets warnings.
 
     Raises:
         CheckpointError: it has no checkpoint that loads.
@@ -358,4 +367,4 @@ def load_params(path: Path, config: Config, like: LoopState) -> Params:
         name: value for name, value in fixed_settings(config).items() if name.startswith("network.")
     }
     store = CheckpointStore(RunDirectory(path).checkpoints, network)
-    return store.load(store.best_step(), {"learner": like.learner})["learner"].params
+    return store.load(store.best_step(tell), {"learner": like.learner})["learner"].params

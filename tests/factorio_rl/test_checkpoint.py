@@ -1,6 +1,7 @@
 """Checkpoints: bit for bit, typed, whole or not there, kept by age and score."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -161,7 +162,7 @@ def test_newest_best_and_every_so_many_are_kept(store: CheckpointStore) -> None:
         store.keep_only(newest=2, every_chunks=3)
     assert store.steps() == [6, 5, 3, 1]
     assert store.newest_step() == 6
-    assert store.best_step() == 1
+    assert store.best_step(print) == 1
     assert value_of(store.load(1, LIKE)) == 1
 
 
@@ -169,16 +170,16 @@ def test_scores_survive_in_the_folder(store: CheckpointStore) -> None:
     for step, score in enumerate([0.5, 0.75, 0.5, None]):
         save(store, step, small(step), score)
     again = CheckpointStore(store.directory, FINGERPRINT)
-    assert again.best_step() == 1
+    assert again.best_step(print) == 1
     save(again, 4, small(4), 0.8)
-    assert again.best_step() == 4
+    assert again.best_step(print) == 4
     assert sorted(again.keep_only(newest=2, every_chunks=None)) == [0, 1, 2]
 
 
 def test_newest_is_the_best_where_nothing_was_scored(store: CheckpointStore) -> None:
     save(store, 3, small(3))
     save(store, 4, small(4))
-    assert store.best_step() == 4
+    assert store.best_step(print) == 4
 
 
 def test_step_that_exists_is_not_written_again(store: CheckpointStore) -> None:
@@ -193,17 +194,66 @@ def test_reading_alone_creates_and_removes_nothing(store: CheckpointStore, tmp_p
     unfinished = store.directory / "2.writing.orbax-checkpoint-tmp"
     unfinished.mkdir()
     reader = CheckpointStore(store.directory, FINGERPRINT)
-    assert value_of(reader.load(reader.best_step(), LIKE)) == 1
+    assert value_of(reader.load(reader.best_step(print), LIKE)) == 1
     assert unfinished.is_dir()
-    nowhere = CheckpointStore(tmp_path / "nowhere", FINGERPRINT)
+    nowhere = CheckpointStore(tmp_path / "other" / "nowhere", FINGERPRINT)
     assert nowhere.load_newest(LIKE, print) is None
-    assert not (tmp_path / "nowhere").exists()
+    assert not (tmp_path / "other").exists()
+
+
+def test_checkpoints_that_are_gone_are_an_error_and_no_new_beginning(
+    store: CheckpointStore,
+) -> None:
+    save(store, 1, small(1), 0.5)
+    shutil.rmtree(store.directory)
+    for text in (None, "", "[", '{"step": "x"}'):
+        if text is not None:
+            store.directory.with_name("last_save.json").write_text(text)
+        with pytest.raises(CheckpointError, match=r"gone; last_save.json says that there was one"):
+            store.load_newest(LIKE, print)
+
+
+def test_newest_checkpoint_that_is_gone_is_told(store: CheckpointStore) -> None:
+    told: list[str] = []
+    for step in (1, 2):
+        save(store, step, small(step), 0.5)
+    assert store.load_newest(LIKE, told.append) is not None
+    assert told == []
+    shutil.rmtree(store.directory / "2")
+    found = store.load_newest(LIKE, told.append)
+    assert found is not None
+    assert found[0].step == 1
+    assert told == ["warning: checkpoint 2, the last that was saved, is gone"]
+
+
+def test_step_that_a_run_removes_meanwhile_is_chosen_anew(store: CheckpointStore) -> None:
+    save(store, 2, small(2), 0.5)
+    steps = iter([1, 2])
+    step, loaded = store.load_chosen(lambda: next(steps), LIKE)
+    assert (step, value_of(loaded)) == (2, 2)
+    with pytest.raises(CheckpointError, match="faster than they can be read"):
+        store.load_chosen(lambda: 1, LIKE)
+    (store.directory / "2" / "manifest.json").write_text("{}")
+    with pytest.raises(CheckpointError, match="changed or cut off"):
+        store.load_chosen(lambda: 2, LIKE)
+
+
+def test_checkpoint_whose_score_cannot_be_read_is_told_when_the_best_is_asked_for(
+    store: CheckpointStore,
+) -> None:
+    told: list[str] = []
+    for step, score in ((1, 0.5), (2, 0.9)):
+        save(store, step, small(step), score)
+    (store.directory / "2" / "manifest.json").write_text("{}")
+    assert store.best_step(told.append) == 1
+    [line] = told
+    assert line.startswith("warning: cannot load checkpoint")
 
 
 def test_empty_folder_has_no_checkpoint(store: CheckpointStore) -> None:
     assert store.steps() == []
     assert store.load_newest(LIKE, print) is None
-    for missing in (store.best_step, store.newest_step):
+    for missing in (lambda: store.best_step(print), store.newest_step):
         with pytest.raises(CheckpointError, match=r"no checkpoint in .*train there first"):
             missing()
 

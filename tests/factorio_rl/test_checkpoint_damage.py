@@ -49,7 +49,7 @@ def parts(step: int) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_left_behind() -> Iterator[None]:
-    """Collects Orbax's failed tasks here: Python 3.11 fails where they are in the middle of `ast`."""
+    """Collects Orbax's failed tasks: Python 3.11 fails where they end in the middle of `ast`."""
     yield
     gc.collect()
 

@@ -134,3 +134,52 @@ def test_records_of_chunks_bear_witness_of_progress(
     assert not log.has_progress()
     log.write(event, {"learner_updates": 4, "chunk": chunk})
     assert log.has_progress() is expected
+
+
+def _changed(lines: list[str], what: str) -> list[str]:
+    return {
+        "nothing": lines,
+        "a cut last line": [*lines, lines[-1][:9]],
+        "all lines twice": [line for line in lines for _ in range(2)],
+        "another order": lines[::-1],
+        "noise": [lines[0], "\x00 noise", *lines[1:]],
+        "a NaN": [lines[0].replace("7.5", "NaN"), *lines[1:]],
+        "no line": [],
+    }[what]
+
+
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        ("nothing", None),
+        ("a cut last line", None),
+        ("all lines twice", "has lines twice"),
+        ("another order", "not in the order of a run"),
+        ("noise", "1 lines of it are no records"),
+        ("a NaN", "1 lines of it are no records"),
+        ("no line", "no line of before the checkpoint"),
+    ],
+)
+def test_lines_that_were_changed_before_a_resume_are_told(
+    path: Path, what: str, reason: str | None
+) -> None:
+    warnings: list[str] = []
+    log = _log(path, warnings)
+    for updates in (1, 2):
+        log.write("imitation", {"chunk": 0, "learner_updates": updates})
+    log.write("eval_untrained", {"chunk": 0, "learner_updates": 0})
+    for chunk in (1, 2, 3):
+        log.write("train", {"chunk": chunk, "learner_updates": 2 * chunk})
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(_changed(lines, what)))
+    log.truncate_after(4, scored=True)
+    assert len(warnings) == (reason is not None)
+    assert reason is None or reason in warnings[0]
+
+
+def test_metrics_that_are_gone_before_a_resume_are_told(path: Path) -> None:
+    warnings: list[str] = []
+    _log(path, warnings).truncate_after(-1, scored=True)
+    assert warnings == []
+    _log(path, warnings).truncate_after(4, scored=True)
+    assert warnings == [f"{path} is gone, and with it the lines before the checkpoint"]

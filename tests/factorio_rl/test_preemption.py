@@ -1,6 +1,7 @@
 """Signals, on real processes: the first asks to stop, the second ends the run at once."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -92,6 +93,7 @@ def test_second_signal_ends_a_process_that_runs_no_handler() -> None:
         while cpu_s(process) < loaded_s + 0.2:
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
+        assert select.select([process.stderr], [], [], 30)[0], "no notice came"
         assert process.stderr.readline() == "\n"
         assert "another signal quits at once" in process.stderr.readline()
         process.send_signal(signal.SIGTERM)

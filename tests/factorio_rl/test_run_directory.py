@@ -212,3 +212,20 @@ def test_reports_of_chunks_bear_witness_of_progress(
     assert not directory.has_progress()
     (directory.evaluations / name).write_text("{}")
     assert directory.has_progress() is expected
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "last_save.json", "lock"])
+def test_link_in_the_place_of_a_file_is_refused_and_not_written_through(
+    directory: RunDirectory, config: Config, name: str
+) -> None:
+    (directory.path / name).unlink(missing_ok=True)
+    (directory.path / name).symlink_to(directory.path / "identity.json")
+    with pytest.raises(RunDirectoryError, match="is no regular file"):
+        directory.check(config)
+
+
+def test_name_that_checkpoints_cannot_be_written_under_is_refused(
+    config: Config, tmp_path: Path
+) -> None:
+    with pytest.raises(RunDirectoryError, match="is not UTF-8"):
+        RunDirectory(tmp_path / os.fsdecode(b"bad\xff")).check(config)

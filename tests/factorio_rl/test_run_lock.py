@@ -41,3 +41,17 @@ def test_a_directory_that_is_gone_is_no_other_run(tmp_path: Path) -> None:
         (folder / LOCK_FILE).unlink()
         folder.rmdir()
         lock.require_held()
+
+
+def test_a_lock_with_another_name_is_not_written_into(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("run: {}\n")
+    (tmp_path / LOCK_FILE).hardlink_to(config)
+    with RunLock(tmp_path):
+        pass
+    assert config.read_text() == "run: {}\n"
+    (tmp_path / LOCK_FILE).unlink()
+    (tmp_path / LOCK_FILE).symlink_to(config)
+    with pytest.raises(OSError, match="symbolic"), RunLock(tmp_path):
+        pass
+    assert config.read_text() == "run: {}\n"

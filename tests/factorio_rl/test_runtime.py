@@ -136,3 +136,45 @@ runpy.run_path("train.py", run_name="__main__")
     )
     assert done.returncode == -signal.SIGINT
     assert (done.stdout, done.stderr) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("JAX_ENABLE_X64", "1", "JAX_ENABLE_X64 is set"),
+        ("JAX_PLATFORMS", "nothing", "jax finds no device to compute on (JAX_PLATFORMS is nothing"),
+    ],
+)
+def test_environment_that_keeps_jax_from_computing_is_an_error_in_words(
+    tmp_path: Path, variable: str, value: str, words: str
+) -> None:
+    config = str(ROOT / "configs" / "minute.yaml")
+    done = subprocess.run(
+        [sys.executable, "train.py", "--config", config, "--run-dir", str(tmp_path / "run")],
+        env={**os.environ, variable: value},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2, done.stderr
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"error: {words}")
+    assert not (tmp_path / "run").exists()
+
+
+def test_settings_that_change_numbers_are_part_of_what_a_result_depends_on() -> None:
+    code = "from factorio_rl.runtime import made_with; print(made_with())"
+    settings = {"XLA_FLAGS": "--xla_cpu_enable_fast_math=true", "JAX_THREEFRY_PARTITIONABLE": "0"}
+    usual, changed = (
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": str(ROOT), **more},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for more in ({}, settings)
+    )
+    assert "'jax_threefry_partitionable': 'True'" in usual
+    assert "'jax_threefry_partitionable': 'False'" in changed
+    assert "fast_math" in changed

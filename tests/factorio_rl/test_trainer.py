@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from saved_runs import CONFIG, TINY, metrics_lines, saved, steps
 
+from factorio_rl.checkpoint_check import CheckpointError
 from factorio_rl.checkpoint_manifest import read_manifest, write_manifest
 from factorio_rl.cli import main, train_main
 from factorio_rl.config import Config
@@ -34,16 +35,21 @@ class StopAfterChunk(StopRequest):
         return any(line["event"] == "train" and line["chunk"] >= self._chunk for line in lines)
 
 
-class OtherRunAfterChunk(StopAfterChunk):
-    """Removes the lock file after this chunk, and another run takes the directory."""
+class OtherRunAfter(StopRequest):
+    """Removes the lock file after this event, and another run takes the directory."""
 
-    def __init__(self, run_dir: Path, chunk: int) -> None:
-        super().__init__(run_dir, chunk)
+    def __init__(self, run_dir: Path, event: str, chunk: int) -> None:
+        super().__init__()
         self.other = RunLock(run_dir)
+        self._event, self._chunk = event, chunk
         self._is_taken = False
 
     def __bool__(self) -> bool:
-        if super().__bool__() and not self._is_taken:
+        lines = metrics_lines(self.other.folder)
+        is_there = any(
+            line["event"] == self._event and line["chunk"] >= self._chunk for line in lines
+        )
+        if is_there and not self._is_taken:
             self._is_taken = True
             self.other.folder.joinpath("lock").unlink()
             self.other.__enter__()
@@ -303,14 +309,38 @@ def test_run_that_was_in_fp8_goes_on_in_bf16_when_told_so(in_fp8: Path, tmp_path
     assert main([*evaluation, "--precision", "fp8"]) == 2
 
 
-def test_run_ends_when_its_lock_was_removed_and_another_run_has_begun(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("event", "chunk"), [("imitation", 0), ("train", 2)])
+def test_run_ends_when_its_lock_was_removed_and_another_run_has_begun(
+    tmp_path: Path, event: str, chunk: int
+) -> None:
     run_dir = tmp_path / "run"
-    stop = OtherRunAfterChunk(run_dir, 2)
+    stop = OtherRunAfter(run_dir, event, chunk)
     with pytest.raises(LockedError, match=r"another process .* trains in"):
         train(_config("--train.checkpoint_every_chunks=1"), run_dir, None, stop)
     stop.other.__exit__()
-    newest = run_dir / "checkpoints" / str(steps(run_dir)[-1])
-    assert read_manifest(newest).chunk == 2
+    assert metrics_lines(run_dir)[-1]["event"] == event
+    chunks = [read_manifest(run_dir / "checkpoints" / str(step)).chunk for step in steps(run_dir)]
+    assert max(chunks, default=0) == chunk
+
+
+def test_run_that_has_logged_no_chunk_is_not_begun_anew_without_its_checkpoints(
+    tmp_path: Path,
+) -> None:
+    quiet = ("--logging.every_chunks=1000", "--eval.every_chunks=1000", "--train.num_chunks=1000")
+    config = _config(*quiet, "--train.checkpoint_every_chunks=1")
+    run_dir = tmp_path / "run"
+
+    class StopWhenSaved(StopRequest):
+        def __bool__(self) -> bool:
+            self.signal_number = 15
+            return len(steps(run_dir)) > 0
+
+    assert train(config, run_dir, None, StopWhenSaved()) == 143
+    shutil.rmtree(run_dir / "checkpoints")
+    (run_dir / "metrics.jsonl").unlink()
+    with pytest.raises(CheckpointError, match=r"gone; last_save\.json says that there was one"):
+        train(config, run_dir, None, StopRequest())
+    assert not (run_dir / "metrics.jsonl").exists()
 
 
 def test_evaluation_that_could_not_be_written_is_refused_before_it_is_made(

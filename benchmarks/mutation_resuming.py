@@ -1,4 +1,4 @@
-"""Protections of a run's state: checkpoints, resuming, signals, the run directory.
+"""Protections of a run's state at a stop and a start: resuming, signals, the run directory.
 
 See `mutation.py`. The drills of `tests/reliability` are slow, so they stand only where nothing
 cheaper holds a protection.
@@ -7,10 +7,6 @@ cheaper holds a protection.
 from benchmarks.mutation import Mutation
 
 _CHECKPOINT = "tests/factorio_rl/test_checkpoint.py"
-_DAMAGE = "tests/factorio_rl/test_checkpoint_damage.py"
-_SET_ASIDE = f"{_DAMAGE}::test_damaged_newest_is_set_aside_and_the_one_before_is_used"
-_SAVER = "tests/factorio_rl/test_saver.py"
-_RETENTION = "tests/factorio_rl/test_retention.py::test_newest_best_and_multiples_stay"
 _PREEMPTION = "tests/factorio_rl/test_preemption.py"
 _STATE = "tests/factorio_rl/test_state_check.py::test_state_that_training_cannot_have_made_is_told"
 _DIRECTORY = "tests/factorio_rl/test_run_directory.py"
@@ -21,164 +17,6 @@ _KILLED = (
 )
 _AGAIN = (
     "tests/reliability/test_signals.py::test_run_that_is_stopped_in_an_evaluation_makes_it_again"
-)
-
-CHECKPOINTS = (
-    Mutation(
-        "Numbers that changed on the disk are noticed: each part has a digest of ours",
-        "factorio_rl/checkpoint.py",
-        "            if digest(parts[name]) != manifest.digests.get(name):",
-        "            if False:",
-        f"{_SET_ASIDE}[other_numbers]",
-    ),
-    Mutation(
-        "A manifest that was changed is noticed",
-        "factorio_rl/checkpoint_manifest.py",
-        "        intact = own == _own_digest(content)",
-        "        intact = own is not None",
-        f"{_SET_ASIDE}[change_manifest]",
-    ),
-    Mutation(
-        "Whatever Orbax raises on a damaged checkpoint is an error in words",
-        "factorio_rl/checkpoint.py",
-        "        except Exception as error:\n            # Orbax raises many types",
-        "        except KeyError as error:\n            # Orbax raises many types",
-        f"{_DAMAGE}::test_whatever_orbax_raises_is_an_error_in_words",
-    ),
-    Mutation(
-        "A damaged checkpoint is set aside and told, an older one is used",
-        "factorio_rl/checkpoint.py",
-        "            for damaged, reason in failures.items():",
-        "            for damaged, reason in ():",
-        f"{_SET_ASIDE}[delete_data]",
-    ),
-    Mutation(
-        "With nothing but damaged checkpoints the run ends; it is not begun anew",
-        "factorio_rl/checkpoint.py",
-        "        if lost:",
-        "        if False:",
-        f"{_DAMAGE}::test_folder_of_damaged_checkpoints_is_an_error_that_names_them[cut_off]",
-    ),
-    Mutation(
-        "With nothing but what was set aside the run is not begun anew either",
-        "factorio_rl/checkpoint.py",
-        '[*failures.values(), *(f"{path}: set aside before" for path in self._corrupt())]',
-        "[*failures.values()]",
-        f"{_DAMAGE}::test_folder_with_nothing_but_what_was_set_aside_is_not_begun_anew",
-    ),
-    Mutation(
-        "An array of another type or shape is refused by its name",
-        "factorio_rl/checkpoint_check.py",
-        "        if (entry.shape, entry.dtype) != (leaf.shape, leaf.dtype):",
-        "        if False:",
-        f"{_DAMAGE}::test_other_shape_is_an_error_that_names_the_leaf",
-    ),
-    Mutation(
-        "A link in a checkpoint is refused",
-        "factorio_rl/checkpoint_check.py",
-        "            if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):",
-        "            if False:",
-        f"{_DAMAGE}::test_links_out_of_the_folder_are_refused",
-    ),
-    Mutation(
-        "A checkpoint far larger than its arrays is not read",
-        "factorio_rl/checkpoint_check.py",
-        "    if found_bytes > allowed_bytes:",
-        "    if False:",
-        f"{_DAMAGE}::test_far_too_large_a_checkpoint_is_not_read",
-    ),
-    Mutation(
-        "A chunk that unpacks to more than its array is not read",
-        "factorio_rl/checkpoint_check.py",
-        "        elif prod(entry.storage_metadata.chunk_shape) > max(prod(leaf.shape), 1):",
-        "        elif False:",
-        f"{_DAMAGE}::test_chunk_that_unpacks_to_more_than_its_array_is_not_read",
-    ),
-    Mutation(
-        "A checkpoint has its name only once it is whole",
-        "factorio_rl/checkpoint.py",
-        "        unfinished = folder.with_name(folder.name + _WRITING)",
-        "        unfinished = folder",
-        f"{_CHECKPOINT}::test_failed_save_leaves_the_others_and_nothing_else",
-    ),
-    Mutation(
-        "All of a checkpoint is on the disk before it has its name",
-        "factorio_rl/checkpoint.py",
-        "            _sync(unfinished)\n",
-        "",
-        f"{_CHECKPOINT}::test_all_of_a_checkpoint_is_on_the_disk_before_it_has_its_name",
-    ),
-    Mutation(
-        "A kill in a deletion leaves no half checkpoint in its place",
-        "factorio_rl/checkpoint.py",
-        "                (self.directory / str(step)).rename(leaving)\n"
-        "                _remove(leaving)",
-        "                _remove(self.directory / str(step))",
-        f"{_CHECKPOINT}::test_checkpoint_that_was_half_removed_is_not_seen",
-    ),
-    Mutation(
-        "What a killed process left is removed at the next start",
-        "factorio_rl/training_run.py",
-        "        self._store.remove_leftovers()\n",
-        "",
-        f"{_KILLED}[killed_in_delete]",
-    ),
-    Mutation(
-        "A checkpoint of other settings or tasks is refused with what differs",
-        "factorio_rl/checkpoint.py",
-        "            if name in known and known[name] != value",
-        "            if False",
-        f"{_CHECKPOINT}::test_checkpoint_of_other_settings_is_refused_with_what_differs",
-    ),
-    Mutation(
-        "The best checkpoint stays",
-        "factorio_rl/retention.py",
-        "        kept.add(champion.step)",
-        "        pass",
-        _RETENTION,
-    ),
-    Mutation(
-        "Every so many chunks a checkpoint stays",
-        "factorio_rl/retention.py",
-        "    if every_chunks is not None:",
-        "    if False:",
-        _RETENTION,
-    ),
-    Mutation(
-        "On a full disk old checkpoints make room for the new one",
-        "factorio_rl/saver.py",
-        "                if not freed:",
-        "                if True:",
-        f"{_SAVER}::test_full_disk_gets_room_from_old_checkpoints_once",
-    ),
-    Mutation(
-        "A checkpoint that cannot be written does not end the run",
-        "factorio_rl/saver.py",
-        "        if self._failed >= limit:",
-        "        if True:",
-        f"{_SAVER}::test_what_is_no_full_disk_costs_no_old_checkpoint",
-    ),
-    Mutation(
-        "Too many in a row that cannot be written end the run",
-        "factorio_rl/saver.py",
-        "        if self._failed >= limit:",
-        "        if False:",
-        f"{_SAVER}::test_run_ends_after_so_many_failures_in_a_row",
-    ),
-    Mutation(
-        "A run whose last state could not be saved does not end as if it was",
-        "factorio_rl/saver.py",
-        "        if self._failure is not None:",
-        "        if False:",
-        f"{_SAVER}::test_run_whose_last_checkpoint_failed_does_not_end_as_if_saved",
-    ),
-    Mutation(
-        "A state that is not fit to go on from is not saved",
-        "factorio_rl/saver.py",
-        "        if why_not is not None:",
-        "        if False:",
-        f"{_SAVER}::test_state_that_is_not_fit_is_not_saved",
-    ),
 )
 
 RESUMING = (
@@ -238,8 +76,8 @@ RESUMING = (
     Mutation(
         "A line of the metrics that somebody else wrote does not keep a run from going on",
         "factorio_rl/metrics.py",
-        "        except (ValueError, RecursionError):",
-        "        except json.JSONDecodeError:",
+        "    except (ValueError, RecursionError):",
+        "    except json.JSONDecodeError:",
         "tests/factorio_rl/test_metrics.py::"
         "test_lines_of_another_hand_do_not_keep_a_run_from_going_on[endless depth]",
     ),
@@ -327,6 +165,54 @@ RESUMING = (
         "        pass",
         "tests/factorio_rl/test_trainer.py::"
         "test_evaluation_that_could_not_be_written_is_refused_before_it_is_made",
+    ),
+    Mutation(
+        "A run whose lock file was removed reports nothing beside another run",
+        "factorio_rl/training_run.py",
+        '        """Reports an event with the counters before its fields and the time after."""\n'
+        "        self._directory.require_lock()\n",
+        '        """Reports an event with the counters before its fields and the time after."""\n',
+        "tests/factorio_rl/test_trainer.py::"
+        "test_run_ends_when_its_lock_was_removed_and_another_run_has_begun[imitation-0]",
+    ),
+    Mutation(
+        "A lock with another name is not written into",
+        "factorio_rl/run_lock.py",
+        "    if os.fstat(file.fileno()).st_nlink == 1:",
+        "    if True:",
+        f"{_LOCK}::test_a_lock_with_another_name_is_not_written_into",
+    ),
+    Mutation(
+        "A link in the place of a run's file is refused",
+        "factorio_rl/run_directory.py",
+        "path for path in paths if path.is_symlink() or (path.exists() and not path.is_file())",
+        "path for path in paths if path.exists() and not path.is_file()",
+        f"{_DIRECTORY}::"
+        "test_link_in_the_place_of_a_file_is_refused_and_not_written_through[metrics.jsonl]",
+    ),
+    Mutation(
+        "A run directory whose name no checkpoint can have is refused",
+        "factorio_rl/run_directory.py",
+        "        self._require_name()\n",
+        "",
+        f"{_DIRECTORY}::test_name_that_checkpoints_cannot_be_written_under_is_refused",
+    ),
+    Mutation(
+        "Metrics that were changed before a resume are told",
+        "factorio_rl/metrics.py",
+        "            if is_there:",
+        "            if False:",
+        "tests/factorio_rl/test_metrics.py::"
+        "test_lines_that_were_changed_before_a_resume_are_told[noise-1 lines of it are no records]",
+    ),
+    Mutation(
+        "Settings of jax that the program cannot compute with are refused",
+        "factorio_rl/runtime.py",
+        '    if jax.config.values["jax_enable_x64"]:',
+        "    if False:",
+        "tests/factorio_rl/test_runtime.py::"
+        "test_environment_that_keeps_jax_from_computing_is_an_error_in_words"
+        "[JAX_ENABLE_X64-1-JAX_ENABLE_X64 is set]",
     ),
     Mutation(
         "A run whose lock file was removed does not train beside another run",
