@@ -43,6 +43,7 @@ class OtherRunAfter(StopRequest):
         self.other = RunLock(run_dir)
         self._event, self._chunk = event, chunk
         self._is_taken = False
+        self.lines: list[dict] = []
 
     def __bool__(self) -> bool:
         lines = metrics_lines(self.other.folder)
@@ -50,7 +51,7 @@ class OtherRunAfter(StopRequest):
             line["event"] == self._event and line["chunk"] >= self._chunk for line in lines
         )
         if is_there and not self._is_taken:
-            self._is_taken = True
+            self._is_taken, self.lines = True, lines
             self.other.folder.joinpath("lock").unlink()
             self.other.__enter__()
         return False
@@ -318,7 +319,7 @@ def test_run_ends_when_its_lock_was_removed_and_another_run_has_begun(
     with pytest.raises(LockedError, match=r"another process .* trains in"):
         train(_config("--train.checkpoint_every_chunks=1"), run_dir, None, stop)
     stop.other.__exit__()
-    assert metrics_lines(run_dir)[-1]["event"] == event
+    assert metrics_lines(run_dir) == stop.lines
     chunks = [read_manifest(run_dir / "checkpoints" / str(step)).chunk for step in steps(run_dir)]
     assert max(chunks, default=0) == chunk
 
@@ -339,7 +340,7 @@ def test_run_that_has_logged_no_chunk_is_not_begun_anew_without_its_checkpoints(
     shutil.rmtree(run_dir / "checkpoints")
     (run_dir / "metrics.jsonl").unlink()
     with pytest.raises(CheckpointError, match=r"gone; last_save\.json says that there was one"):
-        train(config, run_dir, None, StopRequest())
+        train(config, run_dir, None, StopWhenSaved())
     assert not (run_dir / "metrics.jsonl").exists()
 
 
