@@ -83,6 +83,12 @@ def test_every_mutation_fits_the_program(listed: Mutation) -> None:
     assert changed != text
 
 
+def test_documented_table_is_of_this_list() -> None:
+    text = (mutations.ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in text.splitlines()]
+    assert [listed.protection for listed in MUTATIONS if listed.protection not in rows] == []
+
+
 def test_every_named_test_exists() -> None:
     known: dict[str, set[str]] = {}
     for listed in MUTATIONS:
