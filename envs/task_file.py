@@ -100,7 +100,7 @@ def _entry(number: str, obj: object) -> TaskEntry:
 
 def _read(path: Path) -> str:
     try:
-        return read_text(path, MAX_BYTES, "a YAML file")
+        return read_text(path, MAX_BYTES, "give a YAML file")
     except UnreadableError as error:
         raise TaskFileError(path, [str(error)]) from None
 

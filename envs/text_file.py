@@ -15,23 +15,24 @@ class UnreadableError(ValueError):
     """A file that is not read; the message is a reason that follows the file's name."""
 
 
-def read_text(path: Path, max_bytes: int, kind: str) -> str:
+def read_text(path: Path, max_bytes: int, remedy: str = "") -> str:
     """The text of a UTF-8 file, without a byte order mark.
 
     Args:
         max_bytes: of the longest file that is read.
-        kind: of the file, in words; a message asks for it.
+        remedy: what to do about a file that is not read, where the caller does not say it.
 
     Raises:
         UnreadableError: there is no such regular file, it is longer, or it is no UTF-8 text.
     """
+    ending = f"; {remedy}" if remedy else ""
     try:
         with open_regular(path) as file:
             data = file.read(max_bytes + 1)
     except OSError as error:
-        raise UnreadableError(f"cannot be read ({error.strerror}); give {kind}") from None
+        raise UnreadableError(f"cannot be read ({error.strerror}){ending}") from None
     if len(data) > max_bytes:
-        raise UnreadableError(f"has more than {max_bytes:,} bytes; give {kind}")
+        raise UnreadableError(f"has more than {max_bytes:,} bytes{ending}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

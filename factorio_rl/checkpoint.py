@@ -277,9 +277,7 @@ class CheckpointStore:
     def _last_step(self) -> int:
         """The step that was saved last, whatever became of it; -1 if that is not known."""
         try:
-            step = json.loads(read_text(self._witness, MAX_WITNESS_BYTES, "the file of the run"))[
-                "step"
-            ]
+            step = json.loads(read_text(self._witness, MAX_WITNESS_BYTES))["step"]
         except (ValueError, KeyError, TypeError, RecursionError):
             return -1
         return step if isinstance(step, int) else -1

@@ -84,7 +84,7 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         ValueError: it cannot be read, is damaged, or of another version.
     """
-    text = read_text(folder / MANIFEST_FILE, MAX_BYTES, "a checkpoint of a run")
+    text = read_text(folder / MANIFEST_FILE, MAX_BYTES)
     try:
         content = json.loads(text)
         own = content.pop("digest")

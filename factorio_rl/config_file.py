@@ -101,7 +101,7 @@ def _at(values: Mapping[str, Any], path: str) -> Any:
 
 def _read_mapping(path: Path) -> Mapping[str, Any]:
     try:
-        data = parse_yaml(read_text(path, MAX_BYTES, "a YAML config file"))
+        data = parse_yaml(read_text(path, MAX_BYTES, "give a YAML config file"))
     except UnreadableError as error:
         raise ConfigError(str(path), [str(error)]) from None
     except ValueError as error:

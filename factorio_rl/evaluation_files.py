@@ -39,7 +39,7 @@ def report_path(folder: Path, name: str) -> Path:
 def read_report(folder: Path, name: str) -> dict[str, Any] | None:
     """A report that `write_report` wrote; None where there is none, or what is there is damaged."""
     try:
-        report = json.loads(read_text(report_path(folder, name), MAX_REPORT_BYTES, "a report"))
+        report = json.loads(read_text(report_path(folder, name), MAX_REPORT_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
     return report if isinstance(report, dict) else None

@@ -111,7 +111,7 @@ def _kind(case: UpdateCase | SearchCase) -> Literal["update", "search"]:
 def _read_about(folder: Path) -> dict[str, Any]:
     file = folder / ABOUT_FILE
     try:
-        about = json.loads(read_text(file, MAX_ABOUT_BYTES, "a dump"))
+        about = json.loads(read_text(file, MAX_ABOUT_BYTES))
         if about["format"] != FORMAT_VERSION or about["kind"] not in ("update", "search"):
             raise ValueError(f"it is of another version, this one reads {FORMAT_VERSION}")
         made_with = {

@@ -229,7 +229,7 @@ class RunDirectory:
     def _identity(self) -> dict[str, str]:
         file = self.path / IDENTITY_FILE
         try:
-            content = dict(json.loads(read_text(file, MAX_IDENTITY_BYTES, "the file of the run")))
+            content = dict(json.loads(read_text(file, MAX_IDENTITY_BYTES)))
         except (ValueError, TypeError, RecursionError) as error:
             raise RunDirectoryError(
                 f"cannot read {file}, which says what tasks the run has: {error}; "
