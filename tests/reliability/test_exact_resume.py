@@ -96,6 +96,10 @@ def test_run_whose_checkpoints_are_gone_is_not_begun_anew(straight: Path, tmp_pa
     before = (run_dir / "metrics.jsonl").read_bytes()
     ended = trained(run_dir)
     assert ended.code == 4
+    assert "gone; last_save.json says that there was one" in ended.output
+    (run_dir / "last_save.json").unlink()
+    ended = trained(run_dir)
+    assert ended.code == 4
     assert "has no checkpoint any more" in ended.output
     assert (run_dir / "metrics.jsonl").read_bytes() == before
 
