@@ -10,12 +10,19 @@ from pathlib import Path
 from envs.errors import UserError
 from envs.one_line import one_line
 
+WANDB_FOLDER = "wandb"
+"""Where wandb puts a folder for each start of a run."""
+
 MAX_SHOWN = 200
 """Longest name in a message, characters."""
 
 
 def refuse_links(directory: Path) -> None:
-    """Raises UserError if a file or folder of a directory is a link to something outside of it."""
+    """Raises UserError if a file or folder of a directory is a link to something outside of it.
+
+    But for what is in the folders of wandb's runs: wandb links logs there to the user's cache, and
+    nothing is written into a folder of an earlier start.
+    """
     root = directory.resolve()
     for folder, folders, files in os.walk(root):
         for name in (*folders, *files):
@@ -26,6 +33,8 @@ def refuse_links(directory: Path) -> None:
                     f"{shown} is a link out of the run directory; put a file or folder there, or "
                     "make a link of the whole directory"
                 )
+        if folder == str(root / WANDB_FOLDER):
+            folders.clear()
 
 
 def _target(link: Path) -> Path:

@@ -192,6 +192,8 @@ def test_the_config_of_a_foreign_run_is_no_pipe(run_path: Path) -> None:
         ("eval/quickstart-1-n32.json", "../../elsewhere/file"),
         ("metrics.jsonl", "no-such-file/../../../elsewhere/file"),
         ("metrics.jsonl", "metrics.jsonl"),
+        ("wandb", "../elsewhere"),
+        ("wandb/latest-run", "../../elsewhere"),
     ],
 )
 def test_a_link_out_of_a_run_directory_is_refused(
@@ -201,6 +203,7 @@ def test_a_link_out_of_a_run_directory_is_refused(
     elsewhere.mkdir()
     (elsewhere / "file").write_text("mine")
     link = run_path / name
+    link.parent.mkdir(exist_ok=True)
     if link.exists():
         link.rmdir()
     link.symlink_to(target)
@@ -215,6 +218,14 @@ def test_links_to_and_within_a_run_directory_are_followed(run_path: Path, tmp_pa
     (run_path / "newest").symlink_to("eval")
     (tmp_path / "link").symlink_to(run_path)
     assert RunDirectory(tmp_path / "link").require_config() == Config()
+
+
+def test_links_of_wandb_to_its_logs_do_not_keep_a_run_from_going_on(run_path: Path) -> None:
+    logs = run_path / "wandb" / "offline-run-20261130_120000-abc" / "logs"
+    logs.mkdir(parents=True)
+    (logs / "debug-core.log").symlink_to("/nowhere/wandb/logs/core-debug.log")
+    (run_path / "wandb" / "latest-run").symlink_to(logs.parent.name)
+    assert RunDirectory(run_path).require_config() == Config()
 
 
 NAMES = ["../../x", "/etc/passwd", "x\0y", "x" * 5_000, "", ".", "quickstart/../quickstart"]

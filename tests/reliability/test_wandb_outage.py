@@ -11,6 +11,7 @@ import pytest
 from reporting import markers, reporting, wait_for_end
 
 from factorio_rl.metrics import read_metrics
+from factorio_rl.run_links import refuse_links
 
 pytestmark = pytest.mark.drill
 
@@ -52,6 +53,8 @@ def test_unreachable_server_is_given_up_while_training_goes_on(
         result = run.end()
     assert "CommError" in run.printed.read_text()
     assert run.offline_markers() == markers(result["reports"])
+    # wandb leaves links to its own logs, which must not keep the next start out.
+    refuse_links(run_dir)
 
 
 @pytest.mark.parametrize("whom", ["service", "process"])
