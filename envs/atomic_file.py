@@ -5,6 +5,7 @@ In: a path and its bytes. Out: the file under its name, by way of a neighbour
 neighbours a later start can find and remove.
 """
 
+import errno
 import os
 import re
 from collections.abc import Iterable
@@ -12,6 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 
 _LEFTOVER = re.compile(r"\..+\.(\d+)\.tmp")
+
+
+def make_writable_folder(folder: Path) -> None:
+    """Makes a folder if there is none. Raises OSError where it cannot be made or written into."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:

@@ -122,11 +122,15 @@ class MetricsLog:
 
         self._waiting = deque(entry for entry in self._waiting if is_kept(entry[1]))
         try:
-            records = [entry for entry in _records(self._path) if is_kept(entry[1])]
-            kept = [line for line, _ in records]
+            lines = _lines(self._path)
+            kept = [
+                (line, record) for line, record in lines if record is not None and is_kept(record)
+            ]
             if learner_updates >= 0:
-                self._warn_if_damaged([record for _, record in records])
-            _replace(self._path, "".join(line + "\n" for line in kept).encode())
+                # A kill cuts the last line.
+                unreadable = sum(record is None for _, record in lines[:-1])
+                self._warn_if_damaged([record for _, record in kept], unreadable)
+            _replace(self._path, "".join(line + "\n" for line, _ in kept).encode())
             self._line_is_open = False
         except FileNotFoundError:
             if learner_updates >= 0:
@@ -134,9 +138,8 @@ class MetricsLog:
         except OSError as error:
             self._complain(error)
 
-    def _warn_if_damaged(self, kept: Sequence[Mapping[str, Any]]) -> None:
+    def _warn_if_damaged(self, kept: Sequence[Mapping[str, Any]], unreadable: int) -> None:
         """Warns where lines before the checkpoint are not those that a run writes in order."""
-        unreadable = _unreadable_lines(self._path)
         marks = [
             (_count(record, "learner_updates"), _count(record, "chunk"))
             for record in kept
@@ -206,17 +209,13 @@ def _replace(path: Path, kept: bytes) -> None:
 
 def _records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """(line, record) of each whole line."""
-    found = [(line, _record(line)) for line in _lines(path)]
-    return [(line, record) for line, record in found if record is not None]
+    return [(line, record) for line, record in _lines(path) if record is not None]
 
 
-def _unreadable_lines(path: Path) -> int:
-    """Lines that are no records, but for the last, which a kill cuts."""
-    return sum(_record(line) is None for line in _lines(path)[:-1])
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+def _lines(path: Path) -> list[tuple[str, dict[str, Any] | None]]:
+    """(line, record) of each line; None for one that is no record."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return [(line, _record(line)) for line in text.splitlines()]
 
 
 def _record(line: str) -> dict[str, Any] | None:

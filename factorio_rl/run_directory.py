@@ -4,12 +4,15 @@ In: a config and the identity of the task set. Out: a directory that is new or f
 directory of another architecture, environment or task set is refused, and nothing is written.
 """
 
-import errno
 import json
-import os
 from pathlib import Path
 
-from envs.atomic_file import is_leftover, remove_leftovers, write_text_atomically
+from envs.atomic_file import (
+    is_leftover,
+    make_writable_folder,
+    remove_leftovers,
+    write_text_atomically,
+)
 from envs.errors import UserError
 from envs.one_line import one_line
 from envs.text_file import read_text
@@ -49,7 +52,7 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock: RunLock | None = None
+        self._lock = RunLock(path)
         self.checkpoints = path / "checkpoints"
         self.evaluations = path / "eval"
         self.layouts = path / "layouts"
@@ -160,7 +163,6 @@ class RunDirectory:
             (self.path / LOCK_FILE).touch()
         except OSError as error:
             raise self._cannot_write(error) from None
-        self._lock = RunLock(self.path)
         return self._lock
 
     def require_lock(self) -> None:
@@ -169,7 +171,6 @@ class RunDirectory:
         Raises:
             LockedError: the lock file was removed, and another process has a new one.
         """
-        assert self._lock is not None
         self._lock.require_held()
 
     def _cannot_write(self, error: OSError) -> RunDirectoryError:
@@ -253,9 +254,7 @@ def require_writable(folder: Path) -> None:
         RunDirectoryError: nothing can be written there.
     """
     try:
-        folder.mkdir(exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        make_writable_folder(folder)
     except OSError as error:
         raise RunDirectoryError(
             f"cannot write into {folder}: {error.strerror}; copy the run directory to a place that "

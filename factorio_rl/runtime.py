@@ -1,6 +1,5 @@
 """What a process sets up before it uses the device. Loads jax only where it is used."""
 
-import errno
 import logging
 import os
 import sys
@@ -9,6 +8,7 @@ from collections.abc import MutableMapping
 from importlib.metadata import version
 from pathlib import Path
 
+from envs.atomic_file import make_writable_folder
 from envs.errors import UserError
 from envs.one_line import one_line
 from factorio_rl.config_sections import RunConfig
@@ -61,9 +61,7 @@ def enable_compilation_cache(folder: str | None, min_compile_s: float = 0.5) -> 
 
     path = expanded(folder)
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        if not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        make_writable_folder(path)
     except OSError as error:
         words = "warning: compiled programs are not kept for later starts: "
         print(f"{words}{error}; set run.compilation_cache", file=sys.stderr)
