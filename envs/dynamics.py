@@ -7,7 +7,7 @@ reward is paid here: the score of a finished layout comes from the exact verifie
 from dataclasses import replace
 
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Bool, Int, UInt32
 
 from envs.actions import NUM_ROTATIONS, finish_action
 from envs.task_spec import BELT, INSERTER, MACHINE
@@ -107,8 +107,13 @@ def _neighbours(cells: Bool[Array, "H W"]) -> Bool[Array, "H W"]:
     return padded[:-2, 1:-1] | padded[2:, 1:-1] | padded[1:-1, :-2] | padded[1:-1, 2:]
 
 
-def dilate(cells: Bool[Array, "H W"]) -> Bool[Array, "H W"]:
-    """Cells whose 3x3 surroundings hold one of `cells`; cells outside count as free."""
+def dilate(
+    cells: Bool[Array, "H W"] | UInt32[Array, "H W"],
+) -> Bool[Array, "H W"] | UInt32[Array, "H W"]:
+    """Cells whose 3x3 surroundings hold one of `cells`; cells outside count as free.
+
+    Of integers each bit by itself.
+    """
     rows = jnp.pad(cells, ((1, 1), (0, 0)))
     rows = rows[:-2] | rows[1:-1] | rows[2:]
     columns = jnp.pad(rows, ((0, 0), (1, 1)))

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -142,8 +142,12 @@ class CheckpointStore:
             "when the run has stopped, or give it a larger train.keep_checkpoints"
         )
 
-    def _load(self, manifest: Manifest, like: Mapping[str, Any]) -> dict[str, Any]:
+    def _load(
+        self, manifest: Manifest, like: Mapping[str, Any], optional: Collection[str] = ()
+    ) -> dict[str, Any]:
         folder = self.directory / str(manifest.step)
+        saved = manifest.digests
+        like = {name: like[name] for name in like if name in saved or name not in optional}
         self._require_own(manifest, folder)
         require_fit(folder, like)
         abstract = {name: jax.tree.map(_abstract, tree) for name, tree in like.items()}
@@ -165,11 +169,12 @@ class CheckpointStore:
         like: Mapping[str, Any],
         tell: Callable[[str], None],
         problem_of: Callable[[Manifest, Mapping[str, Any]], str | None] = lambda *_: None,
+        optional: Collection[str] = (),
     ) -> tuple[Manifest, dict[str, Any]] | None:
         """The newest checkpoint that loads; None in a folder that never had any.
 
         Newer ones that do not load, or that `problem_of` finds something wrong with, are renamed
-        to `corrupt-<step>` and told.
+        to `corrupt-<step>` and told. Parts of `optional` are left out where it was saved without.
 
         Raises:
             CheckpointError: there are or were checkpoints, and none loads.
@@ -179,7 +184,7 @@ class CheckpointStore:
         for step in self.steps():
             try:
                 manifest = self.manifest(step)
-                parts = self._load(manifest, like)
+                parts = self._load(manifest, like, optional)
                 problem = problem_of(manifest, parts)
                 if problem is not None:
                     folder = self.directory / str(step)

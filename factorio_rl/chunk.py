@@ -35,6 +35,7 @@ from factorio_rl.learner import (
 from factorio_rl.loop_state import SCORE_LAG_CHUNKS, Counters, LoopState, start_counters
 from factorio_rl.model import gather_tasks, make_predict
 from factorio_rl.network import Network, Params, trunk_convolution_names
+from factorio_rl.network_timing import evaluation_s
 from factorio_rl.non_finite_case import SearchCase, UpdateCase
 from factorio_rl.precision_switch import (
     HandOver,
@@ -54,6 +55,7 @@ from factorio_rl.selfplay import (
     search_key,
     start_actor,
 )
+from factorio_rl.time_breakdown import ChunkTimes
 
 T = TypeVar("T")
 
@@ -65,7 +67,7 @@ class ChunkFigures(NamedTuple):
     search: ChunkStats
     scored_rows: Array
     hand_over: HandOver
-    act_s: float  # until the moves of the chunk were known, scores of earlier chunks included
+    times: ChunkTimes
 
 
 class ChunkRunner:
@@ -88,8 +90,8 @@ class ChunkRunner:
         self._keys = make_keys(config.run.seed)
         self._futures: list[Future[ChunkScores]] = []
         self._family = np.asarray(references.family)
-        predict = make_predict(network, config.env.growth_rule)
-        self._act = _jit_act(make_run_chunk(config, predict))
+        self._predict = make_predict(network, config.env.growth_rule)
+        self._act = _jit_act(make_run_chunk(config, self._predict))
         self._precision = None
         if may_use_fp8:
             # Loaded where it is used: other runs touch nothing of FP8.
@@ -132,8 +134,8 @@ class ChunkRunner:
         )
 
     def resume(self, state: LoopState) -> None:
-        """Starts again to verify what the state waits for."""
-        self._futures = [self._scorer.submit(ended) for ended in state.pending]
+        """Starts again to verify what the state waits for, but for what `run` starts itself."""
+        self._futures = [self._scorer.submit(ended) for ended in state.pending[:-1]]
 
     def compile_fp8(self, state: LoopState) -> None:
         """Compiles what a change to FP8 needs, lest a signal has to wait for that later."""
@@ -171,19 +173,24 @@ class ChunkRunner:
         """The state one chunk later; call `resume` once before the first."""
         began_s = time.monotonic()
         due, outcomes = state.pending[0], self._futures.pop(0).result()
+        verification_s = time.monotonic() - began_s
         scores = Scores(due.ended, due.episode, jnp.asarray(outcomes.score))
         tallies = curriculum.tally(state.curriculum, due, outcomes, self._family)
         chunk = int(state.counters.chunk)
         shares = self._shares(chunk)
         hand_over = self._hand_over(state, shares)
+        moving_s = time.monotonic()
         actor, replay, ended, stats = self._play(state, hand_over, tallies, scores)
         scored_rows = num_scored(replay)
         scales = hand_over.state.scales
         learner, updates = self._updates(state.learner, replay, shares, scales)
+        # Only now that the device has work to do: threads that verify hold the interpreter lock
+        # so often that whatever else the host does takes many times as long.
+        self._futures.append(self._scorer.submit(state.pending[-1]))
         ended = jax.device_get(self._wait(SELF_PLAY, ended))
-        self._futures.append(self._scorer.submit(ended))
-        act_s = time.monotonic() - began_s
+        played_s = time.monotonic()
         self._wait(UPDATE, updates)
+        times = ChunkTimes(verification_s, played_s - moving_s, time.monotonic() - played_s)
         after = LoopState(
             learner=learner,
             actor=actor,
@@ -193,7 +200,21 @@ class ChunkRunner:
             counters=self._count(state.counters, due, outcomes, ended),
             precision=hand_over.state,
         )
-        return after, ChunkFigures(updates, stats, scored_rows, hand_over, act_s)
+        return after, ChunkFigures(updates, stats, scored_rows, hand_over, times)
+
+    def network_s(self, state: LoopState, hand_over: HandOver) -> float:
+        """Seconds that the evaluations of a chunk's searches take by themselves; measures them."""
+        predict, variables = self._predict, state.learner.params
+        if hand_over.frozen is not None:
+            from factorio_rl.precision import fp8_predicts
+
+            predict, _ = fp8_predicts(self._config, self._network)
+            variables = hand_over.frozen
+        tasks = gather_tasks(self._references.tasks, state.actor.task_index)
+        with explained(SELF_PLAY, self._config):
+            one_s = evaluation_s(predict, variables, State(tasks, state.actor.board))
+        per_move = self._config.search.num_simulations + 1
+        return one_s * per_move * self._config.actor.chunk_moves
 
     def _play(
         self,

@@ -331,6 +331,11 @@ class TrainConfig(Section):
     checkpoint_every_chunks: PositiveCount = 50
     """Chunks between checkpoints."""
 
+    checkpoint_replay: bool = True
+    """Whether checkpoints hold the replay buffer. Without it they are small; a run that goes on
+    from one fills its buffer anew, learning from demonstrations meanwhile, so not as if it had
+    never stopped."""
+
     keep_checkpoints: PositiveCount = 2
     """Newest checkpoints kept; the best one is kept besides."""
 

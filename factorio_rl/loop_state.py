@@ -44,9 +44,14 @@ class LoopState:
     precision: PrecisionState
 
 
-def parts_of(state: LoopState) -> dict[str, Any]:
+REPLAY = "replay"
+"""The part that a checkpoint can do without: nearly all of its bytes."""
+
+
+def parts_of(state: LoopState, *, with_replay: bool = True) -> dict[str, Any]:
     """The parts by name, each saved and restored as one pytree."""
-    return {name: getattr(state, name) for name in LoopState.__dataclass_fields__}
+    names = [name for name in LoopState.__dataclass_fields__ if with_replay or name != REPLAY]
+    return {name: getattr(state, name) for name in names}
 
 
 def start_counters() -> Counters:

@@ -76,7 +76,9 @@ class Network(nn.Module):
     def __call__(self, observation: Observation) -> NetworkOutput:
         planes = observation.planes.astype(self.dtype)
         context = observation.context.astype(self.dtype)
-        stem = nn.Conv(self.channels, (3, 3), dtype=self.dtype)(planes)
+        convolve = _padded_convolution if self.dtype == jnp.bfloat16 else None
+        stem = nn.Conv(self.channels, (3, 3), dtype=self.dtype, conv_general_dilated=convolve)
+        stem = stem(planes)
         trunk = stem + nn.Dense(self.channels, dtype=self.dtype)(context)[:, None, None, :]
         for index in range(self.blocks):
             is_middle = index == self.blocks // 2
@@ -89,6 +91,17 @@ class Network(nn.Module):
         value = nn.Dense(self.value_bins, dtype=self.dtype)(hidden)
         policy = jnp.concatenate([_action_order(cells), finish], axis=-1)
         return NetworkOutput(policy.astype(jnp.float32), value.astype(jnp.float32))
+
+
+def _padded_convolution(planes: Array, kernel: Array, *args: Any, **kwargs: Any) -> Array:
+    """`lax.conv_general_dilated` with zero planes up to a multiple of 8.
+
+    cuDNN wants that in bfloat16, and would copy the input to pad it.
+    """
+    missing = -planes.shape[-1] % 8
+    planes = jnp.pad(planes, ((0, 0), (0, 0), (0, 0), (0, missing)))
+    kernel = jnp.pad(kernel, ((0, 0), (0, 0), (0, missing), (0, 0)))
+    return jax.lax.conv_general_dilated(planes, kernel, *args, **kwargs)
 
 
 def make_network(config: NetworkConfig) -> Network:

@@ -12,7 +12,7 @@ from factorio_rl import curriculum
 from factorio_rl.chunk import ChunkFigures
 from factorio_rl.config import Config
 from factorio_rl.learner import UpdateFigures, learning_rate_schedule
-from factorio_rl.loop_state import Counters, LoopState
+from factorio_rl.loop_state import LoopState
 
 
 def counter_fields(state: LoopState) -> dict[str, int]:
@@ -55,9 +55,3 @@ def switch_fields(figures: ChunkFigures) -> Mapping[str, Any]:
     hand_over = figures.hand_over
     fields = {"actor_precision": hand_over.precision, "reason": hand_over.reason}
     return {**fields, **hand_over.figures()}
-
-
-def rates(before: Counters, after: Counters, took_s: float) -> dict[str, float]:
-    """Speed between two moments, `took_s` > 0 apart."""
-    steps, episodes = after.env_steps - before.env_steps, after.episodes - before.episodes
-    return {"env_steps_per_s": float(steps / took_s), "episodes_per_s": float(episodes / took_s)}

@@ -61,7 +61,8 @@ class Saver:
             fingerprint=self._fingerprint,
             made_with=self._made_with,
         )
-        return self._tried(lambda: self._store.save(manifest, parts_of(state)), manifest.chunk)
+        parts = parts_of(state, with_replay=self._settings.checkpoint_replay)
+        return self._tried(lambda: self._store.save(manifest, parts), manifest.chunk)
 
     def note_score(self, state: LoopState, score: float) -> None:
         """Notes the evaluation score of a saved state, and removes what nothing keeps now.

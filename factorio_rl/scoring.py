@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jax.typing import ArrayLike
+from numpy.typing import DTypeLike
 
 from envs.errors import UserError
 from envs.task_spec import Placement, TaskSpec, layout_of
@@ -20,6 +21,11 @@ from envs.types import board_placements
 from envs.verifier import score_rate
 from factorio_rl.selfplay import Ended
 from factorio_rl.verifier_failures import FailureLog
+
+
+LAYOUTS_PER_JOB = 16
+"""Layouts that one thread verifies in a row: few, since some take a hundred times as long as others,
+and enough that handing them out costs nothing beside."""
 
 
 class VerifierThreadsError(UserError):
@@ -80,8 +86,14 @@ class Scorer:
 
     def submit(self, ended: Ended) -> "Future[ChunkScores]":
         """Starts to verify what a chunk ended (numpy leaves). Raises VerifierThreadsError."""
+        places = np.argwhere(ended.ended)
+        shares = [
+            places[at : at + LAYOUTS_PER_JOB] for at in range(0, len(places), LAYOUTS_PER_JOB)
+        ]
         with _started():
-            return self._pool.submit(self._score_chunk, ended)
+            jobs = [self._pool.submit(self._score_places, ended, share) for share in shares]
+            # Behind its jobs in the pool's queue, so that all of them run or are done by then.
+            return self._pool.submit(_joined, ended, jobs)
 
     def score_boards(self, boards: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[Outcome]:
         """Outcomes of one (entity, rotation) board per spec, in order.
@@ -97,20 +109,17 @@ class Scorer:
         """Ends the threads."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _score_chunk(self, ended: Ended) -> ChunkScores:
-        shape = ended.ended.shape
-        score = np.zeros(shape, np.float32)
-        solved, functional = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-        inexact = failed = 0
-        for place in zip(*np.nonzero(ended.ended), strict=True):
-            spec = self._specs[int(ended.task_index[place])]
-            board = ended.board
-            outcome = self._score_board(spec, board.entity[place], board.rotation[place])
-            score[place] = outcome.score
-            solved[place], functional[place] = outcome.solved, outcome.functional
-            failed += outcome.failed
-            inexact += outcome.rate is None and not outcome.failed
-        return ChunkScores(score, solved, functional, inexact, failed)
+    def _score_places(self, ended: Ended, places: np.ndarray) -> list[Outcome]:
+        """Outcomes of the episodes that ended at some (move, environment) of a chunk."""
+        board = ended.board
+        return [
+            self._score_board(
+                self._specs[int(ended.task_index[place])],
+                board.entity[place],
+                board.rotation[place],
+            )
+            for place in map(tuple, places)
+        ]
 
     def _score_board(self, spec: TaskSpec, entity: ArrayLike, rotation: ArrayLike) -> Outcome:
         """The outcome of one board; whatever is wrong with it costs no other board its score."""
@@ -122,6 +131,25 @@ class Scorer:
         if outcome.rate is None and self._failures is not None:
             self._failures.record(spec, placements, failure)
         return outcome
+
+
+def _joined(ended: Ended, jobs: Sequence[Future[list[Outcome]]]) -> ChunkScores:
+    """The outcomes of a chunk from those of its jobs."""
+    outcomes = [outcome for job in jobs for outcome in job.result()]
+    where = np.nonzero(ended.ended)
+
+    def at_places(values: Iterable[float | bool], dtype: DTypeLike) -> np.ndarray:
+        whole = np.zeros(ended.ended.shape, dtype)
+        whole[where] = list(values)
+        return whole
+
+    return ChunkScores(
+        score=at_places((outcome.score for outcome in outcomes), np.float32),
+        solved=at_places((outcome.solved for outcome in outcomes), np.bool_),
+        functional=at_places((outcome.functional for outcome in outcomes), np.bool_),
+        inexact=sum(outcome.rate is None and not outcome.failed for outcome in outcomes),
+        failed=sum(outcome.failed for outcome in outcomes),
+    )
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from factorio_rl.model import Predict, gather_tasks, plan
 from factorio_rl.network import Params
 from factorio_rl.replay import Rows
 from factorio_rl.search import SearchOutput, SearchSettings, choose_tree
+from factorio_rl.search.tree_figures import root_q_range, tree_depth
 
 
 @jax.tree_util.register_dataclass
@@ -55,6 +56,8 @@ class ChunkStats(NamedTuple):
     target_entropy: Float[Array, ""]  # of the improved policy, nats
     target_divergence: Float[Array, ""]  # KL of the improved policy from the prior, nats
     root_value: Float[Array, ""]
+    root_q_range: Float[Array, ""]  # largest less smallest Q of the root's visited actions
+    search_depth: Float[Array, ""]  # edges from the root to the deepest node
 
 
 class Chunk(NamedTuple):
@@ -229,7 +232,13 @@ def _stats(found: SearchOutput) -> ChunkStats:
     log_weights = jnp.log(jnp.maximum(weights, 1e-30))
     entropy = -(weights * log_weights).sum(axis=-1)
     divergence = (weights * (log_weights - prior)).sum(axis=-1)
-    return ChunkStats(entropy, divergence, found.root_value)
+    return ChunkStats(
+        target_entropy=entropy,
+        target_divergence=divergence,
+        root_value=found.root_value,
+        root_q_range=root_q_range(found.tree),
+        search_depth=tree_depth(found.tree).astype(jnp.float32),
+    )
 
 
 def _mean(counted: Bool[Array, "T B"], values: Float[Array, "T B"]) -> Float[Array, ""]:

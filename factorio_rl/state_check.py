@@ -13,22 +13,28 @@ import jax.numpy as jnp
 import numpy as np
 
 from envs.actions import NUM_KINDS, NUM_ROTATIONS
+from envs.types import Board
 from factorio_rl.checkpoint_manifest import Manifest
 from factorio_rl.config_sections import LARGEST_COUNT
-from factorio_rl.learner import all_finite
-from factorio_rl.loop_state import LoopState
+from factorio_rl.learner import LearnerState, all_finite
+from factorio_rl.loop_state import REPLAY, Counters
+from factorio_rl.replay import Replay
 
 NUM_ENTITIES = NUM_KINDS + 1
 """Codes of cells: nothing, and the kinds of placement."""
 
 
 def problem_of(manifest: Manifest, parts: Mapping[str, Any], num_tasks: int) -> str | None:
-    """What is wrong with a state of a pool of so many tasks, None if nothing is."""
-    return next(_problems(manifest, LoopState(**parts), num_tasks), None)
+    """What is wrong with a state of a pool of so many tasks, None if nothing is.
+
+    `parts` may lack the replay buffer.
+    """
+    return next(_problems(manifest, parts, num_tasks), None)
 
 
-def _problems(manifest: Manifest, state: LoopState, num_tasks: int) -> Iterator[str]:
-    learner, counters = state.learner, state.counters
+def _problems(manifest: Manifest, parts: Mapping[str, Any], num_tasks: int) -> Iterator[str]:
+    learner: LearnerState = parts["learner"]
+    counters: Counters = parts["counters"]
     made = (int(learner.updates), int(counters.chunk))
     if made != (manifest.step, manifest.chunk):
         yield f"it is of update {made[0]} and chunk {made[1]}, its manifest says otherwise"
@@ -36,15 +42,15 @@ def _problems(manifest: Manifest, state: LoopState, num_tasks: int) -> Iterator[
     counts += jax.tree.leaves(counters)
     if any(int(count) < 0 for count in counts) or max(made) > LARGEST_COUNT:
         yield "a counter is out of range"
-    if not bool(all_finite((learner.params, learner.optimizer, state.precision.scales))):
+    if not bool(all_finite((learner.params, learner.optimizer, parts["precision"].scales))):
         yield "a parameter is not finite"
-    actor, replay, pending = state.actor, state.replay, state.pending
-    for index in (actor.task_index, replay.task_index, *(ended.task_index for ended in pending)):
+    # Each with the task numbers of what it holds.
+    rows = [parts["actor"], *parts["pending"], *([parts[REPLAY]] if REPLAY in parts else ())]
+    for index in [part.task_index for part in rows]:
         if not _within(index, num_tasks):
             yield f"a task number is not from 0 to {num_tasks - 1}"
-    boards = [actor.board, *(ended.board for ended in pending)]
-    cells = [(board.entity, board.rotation) for board in boards]
-    for entity, rotation in [*cells, (replay.entity, replay.rotation)]:
+    boards: list[Board | Replay] = [part.board if hasattr(part, "board") else part for part in rows]
+    for entity, rotation in [(board.entity, board.rotation) for board in boards]:
         if not (_within(entity, NUM_ENTITIES) and _within(rotation, NUM_ROTATIONS)):
             yield "a board holds codes of nothing that can be built"
 

@@ -36,7 +36,7 @@ from factorio_rl.evaluation_files import (
     write_picture,
     write_report,
 )
-from factorio_rl.loop_state import LoopState, parts_of
+from factorio_rl.loop_state import REPLAY, LoopState, parts_of
 from factorio_rl.metrics import UNTRAINED_EVENT
 from factorio_rl.model import make_predict
 from factorio_rl.network import Params, make_network
@@ -49,7 +49,6 @@ from factorio_rl.run_directory import RunDirectory
 from factorio_rl.run_fields import (
     chunk_fields,
     counter_fields,
-    rates,
     switch_fields,
     update_fields,
 )
@@ -57,6 +56,7 @@ from factorio_rl.saver import Saver
 from factorio_rl.scoring import Scorer
 from factorio_rl.selfplay import actor_settings
 from factorio_rl.state_check import problem_of
+from factorio_rl.time_breakdown import TrainingClock
 from factorio_rl.verifier_failures import FailureLog
 
 UNTRAINED = "untrained"
@@ -111,7 +111,7 @@ class TrainingRun:
         )
         self._state = jax.block_until_ready(self._runner.start())
         self._is_evaluated = False
-        self._measured_from = (self._began_s, self._state.counters)
+        self._clock = TrainingClock(self._state.counters)
         self._told_slow = self._has_made_chunks = False
         self._untrained: Params = jax.tree.map(jnp.copy, self._state.learner.params)
 
@@ -131,6 +131,7 @@ class TrainingRun:
             parts_of(self._state),
             self._reporter.message,
             partial(problem_of, num_tasks=self._num_tasks),
+            optional=(REPLAY,),
         )
         if found is None:
             self._begin_anew(init_from)
@@ -158,7 +159,7 @@ class TrainingRun:
             self._save_and_evaluate()
             self._runner.compile_fp8(self._state)
             self._reporter.stage("self-play", num_chunks, self._chunk)
-            self._measured_from = (time.monotonic(), self._state.counters)
+            self._clock.start(self._state.counters)
             while self._chunk < num_chunks:
                 self._stop.raise_if_asked()
                 self._run_chunk()
@@ -187,13 +188,18 @@ class TrainingRun:
             self._reporter.message(f"starting from the parameters of {init_from}")
 
     def _go_on(self, manifest: Manifest, parts: Mapping[str, Any]) -> None:
-        self._state = LoopState(**parts)
+        self._state = replace(self._state, **parts)
         self._is_evaluated = manifest.score is not None
         self._reporter.resume(manifest.step, scored=self._is_evaluated)
         self._reporter.message(
             f"going on from the checkpoint of chunk {self._chunk} "
             f"({int(self._state.counters.env_steps):,} environment steps)"
         )
+        if REPLAY not in parts:
+            self._reporter.message(
+                "warning: the checkpoint holds no replay buffer (train.checkpoint_replay): the run "
+                "fills a new one, and does not go on bit for bit as it would have"
+            )
         for name, made in manifest.made_with.items():
             now = self._made_with.get(name)
             if made != now:
@@ -240,15 +246,15 @@ class TrainingRun:
         self._state, figures = self._runner.run(self._state)
         self._is_evaluated = False
         config, chunk = self._config, self._chunk
+        self._clock.add(figures.times)
         self._report_switch(figures)
         episodes = int(self._state.counters.episodes)
         self._reporter.progress(chunk, {**counter_fields(self._state), "episodes": episodes})
         if chunk % config.logging.every_chunks == 0:
-            now_s, (before_s, before) = time.monotonic(), self._measured_from
-            speed = rates(before, self._state.counters, now_s - before_s)
-            self._measured_from = (now_s, self._state.counters)
             fields = chunk_fields(config, self._state, figures)
-            self._report("train", {**fields, "act_s": round(figures.act_s, 4), **speed})
+            network_s = partial(self._runner.network_s, self._state, figures.hand_over)
+            speed = self._clock.lap(self._state.counters, figures.hand_over.precision, network_s)
+            self._report("train", {**fields, **speed})
         self._warn_if_slow(time.monotonic() - began_s)
         self._require_finite()
 
@@ -316,7 +322,7 @@ class TrainingRun:
         took_s = round(time.monotonic() - began_s, 3)
         self._report("eval", {**evaluation_fields(evaluation.report), "eval_s": took_s})
         self._is_evaluated = True
-        self._measured_from = (time.monotonic(), self._state.counters)
+        self._clock.start(self._state.counters)
         return evaluation.report["score"]
 
     def _evaluated(self, params: Params) -> Evaluation:

@@ -6,7 +6,6 @@ chance where they began, and parameters take up what the replay knows.
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future
 from dataclasses import replace
 from itertools import pairwise
 
@@ -30,7 +29,7 @@ from factorio_rl.model import Params, Predict
 from factorio_rl.network import Network
 from factorio_rl.precision_switch import PrecisionState, start_precision
 from factorio_rl.replay import Replay, Rows
-from factorio_rl.scoring import ChunkScores, Scorer
+from factorio_rl.scoring import Outcome, Scorer
 from factorio_rl.selfplay import ActorState, Chunk, ChunkStats, Ended, RunChunk
 
 CHUNKS = 6
@@ -102,9 +101,9 @@ class SlowScorer(Scorer):
 
     delay_s = 0.0
 
-    def submit(self, ended: Ended) -> "Future[ChunkScores]":
-        delay_s = self.delay_s
-        return self._pool.submit(lambda: (time.sleep(delay_s), self._score_chunk(ended))[1])
+    def _score_places(self, ended: Ended, places: np.ndarray) -> list[Outcome]:
+        time.sleep(self.delay_s)
+        return super()._score_places(ended, places)
 
 
 @pytest.fixture(scope="module")

@@ -99,6 +99,28 @@ def test_checkpoint_holds_played_rows_and_pending_layouts(straight: Path) -> Non
     assert state["['curriculum']['episodes']"].sum() > 0
 
 
+def test_run_without_replay_in_its_checkpoints_goes_on_from_a_small_one(
+    straight: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run_dir, config = tmp_path / "small", _config("--train.checkpoint_replay=false")
+    assert train(config, run_dir, None, StopAfterChunk(run_dir, 3)) == 143
+    kept = saved(run_dir)
+    assert not any(path.startswith("['replay']") for path in kept)
+    assert any(path.startswith("['pending']") for path in kept)
+    assert "holds no replay buffer" not in capfd.readouterr().out
+    assert train(config, run_dir, None, StopRequest()) == 0
+    printed = " ".join(capfd.readouterr().out.split())
+    assert "going on from the checkpoint of chunk 3" in printed
+    assert "holds no replay buffer (train.checkpoint_replay)" in printed
+    lines = [line for line in metrics_lines(run_dir) if line["event"] == "train"]
+    expected = [line for line in metrics_lines(straight) if line["event"] == "train"]
+    assert [line["chunk"] for line in lines] == [1, 2, 3, 4, 5, 6]
+    assert lines[:3] == expected[:3]
+    assert lines[3]["scored_rows"] < expected[3]["scored_rows"]
+    # The moves before the next update are those of the run that never stopped.
+    assert lines[3]["root_value"] == expected[3]["root_value"]
+
+
 def test_another_seed_gives_other_parameters(straight: Path, tmp_path: Path) -> None:
     config = _config("--run.seed=1", "--train.num_chunks=1", "--eval.every_chunks=1")
     assert train(config, tmp_path / "seed1", None, StopRequest()) == 0
