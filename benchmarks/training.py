@@ -9,6 +9,8 @@ record of two chunks instead, and prints which programs and operations it spent 
 """
 
 import argparse
+import cProfile
+import pstats
 import shlex
 import sys
 import time
@@ -28,6 +30,7 @@ WARM_UP_CHUNKS = 3
 """The first compiles, and scores are due from the third on."""
 
 PROFILED_CHUNKS = 2
+SHOWN_FUNCTIONS = 25
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -40,6 +43,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--imitation-updates", type=int, default=1000, help="before the chunks")
     parser.add_argument("--chunks", type=int, default=10)
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--host-profile", action="store_true", help="of the main thread")
     parser.add_argument("--out", type=Path, help="results file; default: docs/results")
     options = parser.parse_args(arguments)
     runtime.quiet_libraries()
@@ -104,6 +108,11 @@ def _measure(
         with print_profile():
             for _ in range(PROFILED_CHUNKS):
                 state, _ = runner.run(state)
+    if options.host_profile:
+        with cProfile.Profile() as host:
+            for _ in range(PROFILED_CHUNKS):
+                state, _ = runner.run(state)
+        pstats.Stats(host).sort_stats("tottime").print_stats(SHOWN_FUNCTIONS)
     clock = TrainingClock(state.counters)
     laps = []
     for _ in range(options.chunks):

@@ -1,8 +1,8 @@
 """One chunk of training: scores that are due, self-play, verification started, updates.
 
-In and out: the whole `LoopState`. Scores have a fixed lag of two chunks, so the result does not
-depend on how fast the verifier's threads are. Every key is folded from the seed, a purpose and a
-counter: there is no key to save.
+In and out: the whole `LoopState`. Scores of chunk t enter the replay before chunk
+t + `actor.score_lag_chunks` starts, whatever the threads did: the result does not depend on how
+fast they are. Every key is folded from the seed, a purpose and a counter: none has to be saved.
 """
 
 import time
@@ -32,7 +32,7 @@ from factorio_rl.learner import (
     make_update,
     start_learner,
 )
-from factorio_rl.loop_state import SCORE_LAG_CHUNKS, Counters, LoopState, start_counters
+from factorio_rl.loop_state import Counters, LoopState, start_counters
 from factorio_rl.model import gather_tasks, make_predict
 from factorio_rl.network import Network, Params, trunk_convolution_names
 from factorio_rl.network_timing import evaluation_s
@@ -128,7 +128,7 @@ class ChunkRunner:
             actor=actor,
             replay=replay,
             curriculum=tallies,
-            pending=(nothing,) * SCORE_LAG_CHUNKS,
+            pending=(nothing,) * config.actor.score_lag_chunks,
             counters=start_counters(),
             precision=start_precision(len(trunk_convolution_names(config.network.blocks))),
         )

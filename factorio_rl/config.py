@@ -153,13 +153,19 @@ def _broken_learner_rules(config: Config) -> Iterator[BrokenRule]:
             f"{learner.batch_size} is more than replay.capacity, {capacity}",
         )
     # A move writes at most two rows; the score of the first one of the longest episode arrives
-    # two chunks after the last one's.
-    chunks = -(-config.env.placement_limit // actor.chunk_moves) + 2
+    # `score_lag_chunks` after the last one's.
+    moving_chunks = -(-config.env.placement_limit // actor.chunk_moves)
+    chunks = moving_chunks + actor.score_lag_chunks
     rows = 2 * chunks * actor.num_envs * actor.chunk_moves
     if rows > capacity:
         yield BrokenRule(
             "replay.capacity",
-            ("actor.num_envs", "actor.chunk_moves", "env.placement_limit"),
+            (
+                "actor.num_envs",
+                "actor.chunk_moves",
+                "actor.score_lag_chunks",
+                "env.placement_limit",
+            ),
             f"{capacity} rows are overwritten before their scores arrive; must be >= "
             f"{2 * chunks} * actor.num_envs * actor.chunk_moves = {rows}",
         )

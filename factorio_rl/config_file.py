@@ -34,7 +34,15 @@ FIXED_SECTIONS = ("env", "tasks", "network")
 TUNABLE_EXCEPTIONS = frozenset({"network.compute_dtype", "tasks.pool"})
 """Fields of these sections that may change; a pool's tasks are told apart by their hash."""
 
-FIXED_SHAPES = frozenset({"run.seed", "actor.num_envs", "actor.chunk_moves", "replay.capacity"})
+FIXED_SHAPES = frozenset(
+    {
+        "run.seed",
+        "actor.num_envs",
+        "actor.chunk_moves",
+        "actor.score_lag_chunks",
+        "replay.capacity",
+    }
+)
 """Fields outside of these sections that the saved state was shaped or drawn by."""
 
 PRINTED_CHARACTERS = 80

@@ -253,6 +253,10 @@ class ActorConfig(Section):
     chunk_moves: PositiveCount = 8
     """Moves of each environment in one jitted chunk."""
 
+    score_lag_chunks: Annotated[PositiveCount, Field(ge=2, le=16)] = 2
+    """Chunks from the end of an episode until its score is needed, which hide how long the slowest
+    layouts take to verify. Fixed for a run directory."""
+
     empty_share: Annotated[Share, Field(ge=0.25)] = 0.25
     """Least share of episodes that start from an empty grid."""
 

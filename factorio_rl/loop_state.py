@@ -12,9 +12,6 @@ from factorio_rl.precision_switch import PrecisionState
 from factorio_rl.replay import Replay
 from factorio_rl.selfplay import ActorState, Ended
 
-SCORE_LAG_CHUNKS = 2
-"""Scores of chunk t enter the replay before chunk t + 2 starts, whatever the threads did."""
-
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class LoopState:
     actor: ActorState
     replay: Replay
     curriculum: Curriculum
-    pending: tuple[Ended, ...]  # what the last SCORE_LAG_CHUNKS chunks ended, oldest first
+    pending: tuple[Ended, ...]  # what the last `actor.score_lag_chunks` chunks ended, oldest first
     counters: Counters
     precision: PrecisionState
 

@@ -30,8 +30,8 @@ WAITING_LINES = 10_000
 
 
 def is_time_field(name: str) -> bool:
-    """Whether a field holds seconds or a rate per second, which no two runs share."""
-    return name == "time" or name.endswith("_s")
+    """Whether a field holds seconds, a rate per second or a share of time: no two runs share it."""
+    return name in ("time", "device_busy") or name.endswith("_s")
 
 
 def plain(value: Any) -> Any:
@@ -42,6 +42,11 @@ def plain(value: Any) -> Any:
 def read_metrics(path: Path) -> list[dict[str, Any]]:
     """The records of a metrics file in order; lines cut short by a kill are left out."""
     return [record for _, record in _records(path)]
+
+
+def parse_metrics(text: str) -> list[dict[str, Any] | None]:
+    """The record of each line of a metrics file; None for one that is no record."""
+    return [_record(line) for line in text.splitlines()]
 
 
 class MetricsLog:

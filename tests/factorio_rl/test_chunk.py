@@ -1,4 +1,4 @@
-"""One chunk of training: scores arrive two chunks later, however long the verifier takes.
+"""One chunk of training: scores arrive a fixed number of chunks later, however slow to verify.
 
 Play and updates are replaced by cheap ones, which take minutes less to compile: episodes end by
 chance where they began, and parameters take up what the replay knows.
@@ -23,7 +23,7 @@ from factorio_rl.curriculum import level_weights
 from factorio_rl.demonstrations import References, sample_finished
 from factorio_rl.keys import make_keys
 from factorio_rl.learner import LearnerState, Shares, Update, UpdateFigures
-from factorio_rl.loop_state import SCORE_LAG_CHUNKS, LoopState
+from factorio_rl.loop_state import LoopState
 from factorio_rl.losses import LossFigures
 from factorio_rl.model import Params, Predict
 from factorio_rl.network import Network
@@ -33,6 +33,9 @@ from factorio_rl.scoring import Outcome, Scorer
 from factorio_rl.selfplay import ActorState, Chunk, ChunkStats, Ended, RunChunk
 
 CHUNKS = 6
+
+LAG = 3
+"""`actor.score_lag_chunks` of the tiny configuration."""
 
 
 def cheap_play(config: Config, predict: Predict) -> RunChunk:
@@ -162,7 +165,7 @@ def ended_episodes(state: LoopState) -> set[tuple[int, int]]:
     return {(int(env), int(last.episode[move, env])) for move, env in places}
 
 
-def test_scores_enter_the_replay_two_chunks_after_the_episode_ended(
+def test_scores_enter_the_replay_a_fixed_number_of_chunks_after_the_episode_ended(
     states: list[LoopState],
 ) -> None:
     assert all(ended_episodes(state) for state in states[1:])
@@ -174,13 +177,13 @@ def test_scores_enter_the_replay_two_chunks_after_the_episode_ended(
                 replay.env[replay.scored], replay.episode[replay.scored], strict=True
             )
         }
-        due = states[1 : max(number - SCORE_LAG_CHUNKS + 1, 1)]
+        due = states[1 : max(number - LAG + 1, 1)]
         assert scored == set().union(*map(ended_episodes, due))
 
 
 def test_values_are_the_verified_scores(states: list[LoopState], scorer: SlowScorer) -> None:
     replay = states[-1].replay
-    for state in states[1:-SCORE_LAG_CHUNKS]:
+    for state in states[1:-LAG]:
         ended = state.pending[-1]
         scores = scorer.submit(ended).result()
         for move, env in zip(*np.nonzero(ended.ended), strict=True):
@@ -191,7 +194,7 @@ def test_values_are_the_verified_scores(states: list[LoopState], scorer: SlowSco
 
 def test_pending_holds_what_the_last_chunks_ended(states: list[LoopState]) -> None:
     for before, after in pairwise(states):
-        assert len(after.pending) == SCORE_LAG_CHUNKS
+        assert len(after.pending) == LAG
         jax.tree.map(np.testing.assert_array_equal, after.pending[0], before.pending[1])
 
 
@@ -203,7 +206,7 @@ def test_counters_count(config: Config, states: list[LoopState]) -> None:
         assert int(state.counters.env_steps) == number * steps
         assert int(state.learner.updates) == number * updates
     ended = [state.pending[-1].ended.sum() for state in states[1:]]
-    assert int(states[-1].counters.episodes) == sum(ended[:-SCORE_LAG_CHUNKS])
+    assert int(states[-1].counters.episodes) == sum(ended[:-LAG])
 
 
 def test_starts_of_a_chunk_are_drawn_by_the_scores_that_were_due_before_it(
