@@ -1,4 +1,4 @@
-"""The eight symmetries of the square on tasks. Jax-free.
+"""The eight symmetries of the square on tasks and placements. Jax-free.
 
 Symmetry s in 0..7: a mirror of x if s >= 4, then s mod 4 quarter turns clockwise. Symmetries 0
 to 3 are the rotations. A mirror swaps E and W and also a port's lanes, since left of travel
@@ -8,7 +8,7 @@ becomes right; its task is similar, not equivalent (an in-line drop goes to the 
 from dataclasses import replace
 
 from envs.layout import EAST, WEST
-from envs.task_spec import Port, TaskSpec
+from envs.task_spec import MACHINE, Placement, Port, TaskSpec
 
 NUM_SYMMETRIES = 8
 NUM_ROTATIONS = 4
@@ -54,3 +54,14 @@ def transform_spec(spec: TaskSpec, symmetry: int) -> TaskSpec:
         blocked=tuple(sorted(cells)),
         ports=tuple(_transform_port(port, width, height, symmetry) for port in spec.ports),
     )
+
+
+def transform_placement(put: Placement, width: int, height: int, symmetry: int) -> Placement:
+    """A placement on a grid of `width` x `height` under a symmetry; recipe slots stay.
+
+    Mirrored, it has another effect on lanes, as the task has (R32).
+    """
+    x, y = transform_cell(put.x, put.y, width, height, symmetry)
+    is_machine = put.kind == MACHINE
+    rotation = put.rotation if is_machine else transform_direction(put.rotation, symmetry)
+    return Placement(put.kind, x, y, rotation)

@@ -73,22 +73,13 @@ def load_inputs(
         UserError: the argument cannot be read, holds none of these, or has options that do not
             fit; one line.
     """
-    path, text = _read(argument, stdin)
-    start = text.lstrip()[:1]
-    if not start:
-        raise InputError(f"{path} is empty; give {FORMS}")
-    if start not in "{[0":
-        raise InputError(
-            f"{path} begins with {shown(text.lstrip()[:12])}: a blueprint string begins with 0, "
-            f"JSON with {{ or [; give {FORMS}"
-        )
-    try:
-        obj = decode_text(text) if start == "0" else parse_json(text)
-        if is_blueprint(obj) or start == "0":
+    path, obj, is_string = read_object(argument, stdin)
+    if is_string or is_blueprint(obj):
+        try:
             imported = import_blueprint(obj, index=index, inputs=inputs, outputs=outputs)
-            return [Loaded(imported.label or path, imported.layout, imported)]
-    except BlueprintError as error:
-        raise BlueprintError(f"{path}: {error}") from None
+        except BlueprintError as error:
+            raise BlueprintError(f"{path}: {error}") from None
+        return [Loaded(imported.label or path, imported.layout, imported)]
     if index or inputs or outputs:
         raise InputError(
             f"{path} is no blueprint: a layout names its sources and sinks itself, so --input, "
@@ -99,6 +90,26 @@ def load_inputs(
     if not obj:
         raise InputError(f"{path} is an empty list; give {FORMS}")
     return [_layout(one, f"{path}[{place}]", in_list=True) for place, one in enumerate(obj)]
+
+
+def read_object(argument: str, stdin: TextIO) -> tuple[str, Any, bool]:
+    """What to call an argument, the object that it holds, and whether as a blueprint string.
+
+    Raises UserError for what cannot be read.
+    """
+    path, text = _read(argument, stdin)
+    start = text.lstrip()[:1]
+    if not start:
+        raise InputError(f"{path} is empty; give {FORMS}")
+    if start not in "{[0":
+        raise InputError(
+            f"{path} begins with {shown(text.lstrip()[:12])}: a blueprint string begins with 0, "
+            f"JSON with {{ or [; give {FORMS}"
+        )
+    try:
+        return path, decode_text(text) if start == "0" else parse_json(text), start == "0"
+    except BlueprintError as error:
+        raise BlueprintError(f"{path}: {error}") from None
 
 
 def _layout(obj: Mapping[str, Any], place: str, in_list: bool) -> Loaded:

@@ -11,7 +11,8 @@ from envs.catalogue import ITEMS, RECIPES
 from envs.families import MAX_SOURCES
 from envs.labels import rate_text
 from envs.suggestion import nearest
-from envs.task_room import BELT_ITEMS_PER_S, LANE_ITEMS_PER_S, demand_of
+from envs.task_bound import demand_of
+from envs.task_room import BELT_ITEMS_PER_S, LANE_ITEMS_PER_S
 from envs.task_spec import Port, TaskSpec
 
 WARNING = "warning: "
@@ -84,14 +85,14 @@ def naming(spec: TaskSpec) -> Iterator[str]:
 def numbers(spec: TaskSpec) -> Iterator[str]:
     """The target rate and the placement limit on their own."""
     if spec.target_rate <= 0:
-        yield f"target_rate is {spec.target_rate}; give items per second above 0, such as 15/16"
+        yield f"the rate is {spec.target_rate}; give items per second above 0, such as 15/16"
     elif spec.target_rate > BELT_ITEMS_PER_S:
         yield (
-            f"target_rate is {rate_text(spec.target_rate)}; a belt carries at most "
+            f"the rate is {rate_text(spec.target_rate)}; a belt carries at most "
             f"{BELT_ITEMS_PER_S}, {float(LANE_ITEMS_PER_S)} on each lane: ask for that or less"
         )
     if spec.placement_limit < 1:
-        yield f"placement_limit is {spec.placement_limit}; give 1 or more"
+        yield f"the placement limit is {spec.placement_limit}; give 1 or more"
 
 
 def chain(spec: TaskSpec) -> Iterator[str]:
@@ -104,7 +105,7 @@ def chain(spec: TaskSpec) -> Iterator[str]:
         )
     if spec.target_item not in spec.recipes:
         yield (
-            f"target_item {spec.target_item} is not made by the recipes "
+            f"the product, {spec.target_item}, is not made by the recipes "
             f"({', '.join(spec.recipes)}); add a recipe or ask for a product of one"
         )
         return

@@ -133,7 +133,7 @@ def read_spec(fields: Fields) -> TaskSpec | None:
     """The task of a mapping; None where a value is missing or not allowed."""
     fields.refuse_unknown(TASK_KEYS)
     target_item = fields.text("target_item", "an item name")
-    recipes = _read_recipes(fields)
+    recipes = read_recipes(fields)
     spec = TaskSpec(
         width=fields.number("width", DEFAULT_SIZE),
         height=fields.number("height", DEFAULT_SIZE),
@@ -181,7 +181,8 @@ def _read_blocked(fields: Fields) -> tuple[tuple[int, int], ...]:
     return tuple(sorted({(x, y) for x, y in cells}))
 
 
-def _read_recipes(fields: Fields) -> tuple[str, ...]:
+def read_recipes(fields: Fields) -> tuple[str, ...]:
+    """A list of recipe names, whether they are known or not."""
     allowed = "a list of recipe names"
     names = fields.listed("recipes", allowed)
     if not all(isinstance(name, str) and name.isprintable() for name in names):
@@ -191,16 +192,23 @@ def _read_recipes(fields: Fields) -> tuple[str, ...]:
 
 
 def _read_rate(fields: Fields) -> Fraction:
-    """A rate as it is written: 0.9375 and 15/16 are the same."""
-    value = fields.values.get("target_rate")
+    rate = rate_of(fields.values.get("target_rate"))
+    if rate is None:
+        allowed = "items per second, a number of at most 9 digits or such as 15/16"
+        fields.fault("target_rate", allowed)
+        return Fraction(1)
+    return rate
+
+
+def rate_of(value: object) -> Fraction | None:
+    """A rate as it is written: 0.9375 and 15/16 are the same; None where it is none."""
     is_number = type(value) is int or (isinstance(value, float) and math.isfinite(value))
     text = repr(value) if is_number else value
     if is_number or (isinstance(text, str) and _RATE.fullmatch(text)):
         rate = Fraction(str(text).replace(" ", ""))
         if max(abs(rate.numerator), rate.denominator) <= MAX_NUMBER:
             return rate
-    fields.fault("target_rate", "items per second, a number of at most 9 digits or such as 15/16")
-    return Fraction(1)
+    return None
 
 
 def _read_ports(fields: Fields, target_item: str) -> tuple[Port, ...]:
@@ -224,18 +232,18 @@ def _read_port(fields: Fields, target_item: str) -> Port:
     if "item" in fields.values and by_lane:
         fields.fault("item", f"either item, for both lanes, or {' and '.join(by_lane)}")
     default = (target_item or None) if is_sink and not by_lane else None
-    both = _read_item(fields, "item", default)
+    both = read_item(fields, "item", default) or None
     return Port(
         x=fields.number("x"),
         y=fields.number("y"),
         direction=DIRECTION_NAMES.index(fields.choice("direction", tuple(DIRECTION_NAMES))),
         is_sink=is_sink,
-        left=_read_item(fields, "left", both),
-        right=_read_item(fields, "right", both),
+        left=read_item(fields, "left", both),
+        right=read_item(fields, "right", both),
     )
 
 
-def _read_item(fields: Fields, key: str, default: str | None) -> str | None:
+def read_item(fields: Fields, key: str, default: str | None) -> str | None:
     """An item name; null is an empty lane."""
     if fields.values.get(key, default) is None:
         return None

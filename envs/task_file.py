@@ -1,8 +1,9 @@
 """Tasks that a user writes: YAML or JSON files with one task or several. Jax-free.
 
 In: a file. Out: tasks; a file of another form is refused with everything that is wrong in it and
-the nearest known key. Also read is the form of held-out sets, whose tasks have references. Whether
-a task makes sense is for `task_problems.problems` to say. The format: docs/tasks.md.
+the nearest known key. A task is brief (`task_brief`) or says everything (`task_fields`). Also read
+is the form of held-out sets, whose tasks have references. Whether a task makes sense is for
+`task_problems.problems` to say. The format: docs/tasks.md.
 """
 
 import json
@@ -13,6 +14,7 @@ from typing import Any
 
 from envs.blueprint.text import shown
 from envs.errors import UserError
+from envs.task_brief import is_brief, read_brief
 from envs.task_fields import Faults, Fields, read_placements, read_spec
 from envs.task_spec import Placement, TaskSpec
 from envs.text_file import UnreadableError, read_text
@@ -45,12 +47,16 @@ class TaskEntry:
         spec: None where a value is missing or not allowed.
         placements: its reference; empty where the file has none.
         faults: what is wrong with its form.
+        target_is_bound: no rate was asked for; the target is one that no layout exceeds.
+        start: file of what stands already; None where the task has none.
     """
 
     name: str
     spec: TaskSpec | None
     placements: tuple[Placement, ...]
     faults: tuple[str, ...]
+    target_is_bound: bool = False
+    start: Path | None = None
 
 
 def read_task_file(path: Path) -> list[TaskSpec]:
@@ -78,15 +84,22 @@ def read_entries(path: Path) -> list[TaskEntry]:
     if not isinstance(entries, list) or not 1 <= len(entries) <= MAX_TASKS:
         got = f"{len(entries)} tasks" if isinstance(entries, list) else shown(entries)
         raise TaskFileError(
-            path, [f"got {got}; give a task (ports, recipes, ...), or a list of 1 to {MAX_TASKS:,}"]
+            path,
+            [f"got {got}; give a task (product, inputs, output), or a list of 1 to {MAX_TASKS:,}"],
         )
-    return [_entry(str(number), entry) for number, entry in enumerate(entries)]
+    return [_entry(path.parent, str(number), entry) for number, entry in enumerate(entries)]
 
 
-def _entry(number: str, obj: object) -> TaskEntry:
+def _entry(folder: Path, number: str, obj: object) -> TaskEntry:
     if not isinstance(obj, Mapping):
         return TaskEntry(number, None, (), (f"got {shown(obj)}; a task is keys with values",))
     fields = Fields(obj, Faults())
+    if is_brief(obj):
+        name = fields.text("name", "a name", number)
+        brief = read_brief(fields)
+        start = folder / brief.start if brief.start is not None else None
+        faults = fields.faults.all()
+        return TaskEntry(name, brief.spec, (), faults, brief.target_is_bound, start)
     placements: object = ()
     inner = fields
     if "spec" in obj:

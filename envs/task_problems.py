@@ -2,7 +2,7 @@
 
 In: a task. Out: messages. What makes the task impossible, or more than the environment can hold,
 is a problem; what only looks like a slip begins with `warning:`. Whether a task without problems
-has a solution is not known: `task_room` gives bounds only.
+has a solution is not known: `task_room` and `task_bound` give bounds only.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,23 +10,10 @@ from fractions import Fraction
 
 from envs.catalogue import MACHINE_SIZE
 from envs.labels import rate_text
+from envs.task_bound import Demand, demand_of, fits, highest_rate, lanes_with, least_need
 from envs.task_checks import WARNING, chain, lanes_of, name_of, naming, numbers, placing, sources_of
-from envs.task_room import (
-    BELT_ITEMS_PER_S,
-    LANE_ITEMS_PER_S,
-    Demand,
-    Room,
-    demand_of,
-    inlets,
-    least_need,
-    most_apart,
-    outlets,
-    room_of,
-)
+from envs.task_room import LANE_ITEMS_PER_S, Room, inlets, most_apart, outlets, room_of
 from envs.task_spec import Port, TaskSpec
-
-_RATE_STEPS = 1 << 12
-"""Steps in which the highest conceivable rate is looked for."""
 
 
 def problems(spec: TaskSpec) -> list[str]:
@@ -43,6 +30,16 @@ def problems(spec: TaskSpec) -> list[str]:
         if demand is not None and not errors_of(found):
             found += _amounts(spec, room, demand)
     return [*errors_of(found), *(entry for entry in found if entry.startswith(WARNING))]
+
+
+def bound_of(spec: TaskSpec) -> Fraction | None:
+    """Items per second that no layout of a task exceeds; None where something else is wrong.
+
+    The task's own target rate is not looked at.
+    """
+    if errors_of([*placing(spec), *naming(spec)]) or errors_of(chain(spec)):
+        return None
+    return highest_rate(spec, room_of(spec), demand_of(spec)) or None
 
 
 def errors_of(found: Iterable[str]) -> list[str]:
@@ -101,49 +98,34 @@ def _amounts(spec: TaskSpec, room: Room, demand: Demand) -> Iterator[str]:
     """Whether the target rate and the placement limit are within bounds."""
     rate = spec.target_rate
     for item, amount in demand.supplied.items():
-        lanes = sum(lanes_of(port).count(item) for port in sources_of(spec))
-        if rate * amount > lanes * LANE_ITEMS_PER_S:
+        lanes = lanes_with(spec, item)
+        if item not in spec.recipes and rate * amount > lanes * LANE_ITEMS_PER_S:
             yield (
                 f"{rate_text(rate)} of {spec.target_item} take {float(rate * amount):g} {item} "
                 f"per second, and sources give it on {lanes} of their lanes, at most "
-                f"{float(LANE_ITEMS_PER_S)} on each: lower target_rate to "
+                f"{float(LANE_ITEMS_PER_S)} on each: lower the rate to "
                 f"{lanes * LANE_ITEMS_PER_S / amount} or give it on more lanes"
             )
-    least = least_need(spec, demand, Fraction(0))
+    least = least_need(spec, room, demand, Fraction(0))
     if least.placements > spec.placement_limit:
         yield (
-            f"placement_limit is {spec.placement_limit}; a layout has at least {least.placements} "
-            f"placements ({least.machines} machines, inserters, the way to the sink): raise it, to "
-            "twice as many or more"
+            f"the placement limit is {spec.placement_limit}; a layout has at least "
+            f"{least.placements} placements ({least.machines} machines, inserters, the way to the "
+            "sink): raise it, to twice as many or more"
         )
     elif least.cells > len(room.joined):
         yield (
             f"a layout takes at least {least.cells} cells, and {len(room.joined)} are free on a "
             "way to the sink; block fewer cells or enlarge the grid"
         )
-    elif not _fits(spec, room, demand, rate):
+    elif not fits(spec, room, least_need(spec, room, demand, rate)):
+        highest = highest_rate(spec, room, demand)
         yield (
-            f"target_rate is {rate_text(rate)}; the machines and inserters that fit on "
-            f"{len(room.joined)} free cells and into placement_limit {spec.placement_limit} "
-            f"deliver less than {_most_items_per_s(spec, room, demand):.3g} items/s even if every "
-            "one works all the time: lower it, enlarge the grid or raise the limit"
+            f"the rate is {rate_text(rate)}; the machines and inserters that fit on "
+            f"{len(room.joined)} free cells and into a placement limit of {spec.placement_limit} "
+            f"deliver at most {rate_text(highest)} even if every one works all the time: lower it, "
+            "enlarge the grid or raise the limit"
         )
-
-
-def _fits(spec: TaskSpec, room: Room, demand: Demand, rate: Fraction) -> bool:
-    """Whether room and limit hold the least that a rate needs."""
-    need = least_need(spec, demand, rate)
-    return need.placements <= spec.placement_limit and need.cells <= len(room.joined)
-
-
-def _most_items_per_s(spec: TaskSpec, room: Room, demand: Demand) -> float:
-    """A rate that is out of reach, close above those that fit."""
-    low, high = 0, _RATE_STEPS
-    while high - low > 1:
-        middle = (low + high) // 2
-        rate = BELT_ITEMS_PER_S * middle / _RATE_STEPS
-        low, high = (middle, high) if _fits(spec, room, demand, rate) else (low, middle)
-    return float(BELT_ITEMS_PER_S * high / _RATE_STEPS)
 
 
 def _standing(spec: TaskSpec, x: int, y: int) -> str:

@@ -1,12 +1,11 @@
 """What the grid of a task has room for at most: bounds that no layout exceeds. Jax-free.
 
 In: a task whose ports and blocked cells lie apart inside the grid. Out: the cells that items can
-pass on their way to the sink, where machines can stand, where ports can be reached, and how many
-machines, inserters and cells a rate takes at least. Every bound errs on the side of possible.
+pass on their way to the sink, where machines can stand and where ports can be reached. Every bound
+errs on the side of possible.
 """
 
-import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,8 +13,6 @@ from envs.catalogue import (
     BELT_ITEM_GAP,
     BELT_SPEED_PER_TICK,
     MACHINE_SIZE,
-    RECIPES,
-    TASK_MACHINE,
     TICKS_PER_S,
 )
 from envs.layout import DIRECTION_VECTORS
@@ -27,15 +24,6 @@ LANE_ITEMS_PER_S = Fraction(TICKS_PER_S * BELT_SPEED_PER_TICK, BELT_ITEM_GAP)
 """Most items per second of a belt lane, a source's or a sink's (R12, R17, R18): 7.5."""
 
 BELT_ITEMS_PER_S = 2 * LANE_ITEMS_PER_S
-
-FASTEST_SWING_TICKS = 56
-"""Fewer ticks than an inserter takes for an item: by the targets of R22 it is 58 or more."""
-
-ARM_ITEMS_PER_S = Fraction(TICKS_PER_S, FASTEST_SWING_TICKS)
-"""More items per second than any inserter moves."""
-
-_WALK_THROUGH_MACHINE = 2 * MACHINE_SIZE - 1
-"""Most cells of a machine on a shortest way through it."""
 
 
 @dataclass(frozen=True)
@@ -107,73 +95,6 @@ def most_apart(sites: Sequence[Cell], wanted: int) -> int:
         if len(rest) >= most:
             most = max(most, 1 + most_apart(rest, wanted - 1))
     return most
-
-
-@dataclass(frozen=True)
-class Demand:
-    """What one item of the target takes, recipes of the task used down to what ports give.
-
-    Attributes:
-        crafts: of each recipe that is needed.
-        supplied: items that ports have to give.
-        swings: items that inserters move.
-    """
-
-    crafts: Mapping[str, Fraction]
-    supplied: Mapping[str, Fraction]
-    swings: Fraction
-
-
-def demand_of(spec: TaskSpec) -> Demand:
-    """The demand of a task whose recipes are known; an item that a port gives is not made."""
-    given = {item for port in spec.ports if not port.is_sink for item in (port.left, port.right)}
-    crafts: dict[str, Fraction] = {}
-    supplied: dict[str, Fraction] = {}
-    waiting = [(spec.target_item, Fraction(1))]
-    while waiting:
-        item, amount = waiting.pop()
-        if item in given or item not in spec.recipes:
-            supplied[item] = supplied.get(item, Fraction(0)) + amount
-            continue
-        made = amount / RECIPES[item].products_per_craft
-        crafts[item] = crafts.get(item, Fraction(0)) + made
-        waiting += [(used, made * count) for used, count in RECIPES[item].ingredients]
-    swings = Fraction(0)
-    for name, made in crafts.items():
-        swings += made * sum(count for _, count in RECIPES[name].ingredients)
-    return Demand(crafts, supplied, swings + 1 if crafts else swings)
-
-
-@dataclass(frozen=True)
-class Need:
-    """The least that a layout of some rate has: machines, placements, cells under them."""
-
-    machines: int
-    placements: int
-    cells: int
-
-
-def least_need(spec: TaskSpec, demand: Demand, rate: Fraction) -> Need:
-    """The least that a layout which delivers `rate` items per second has."""
-    machines = sum(
-        max(1, math.ceil(rate * crafts * RECIPES[name].craft_ticks(TASK_MACHINE) / TICKS_PER_S))
-        for name, crafts in demand.crafts.items()
-    )
-    # An inserter into every machine and one out of the last: others may do both.
-    arms = max(machines + 1, math.ceil(rate * demand.swings / ARM_ITEMS_PER_S)) if machines else 0
-    way = max((_way(spec, item) for item in demand.supplied), default=0)
-    singles = max(arms, way - _WALK_THROUGH_MACHINE * machines)
-    return Need(machines, machines + singles, MACHINE_SIZE**2 * machines + singles)
-
-
-def _way(spec: TaskSpec, item: str) -> int:
-    """Cells between the sink and the nearest source of an item; 0 where none gives it."""
-    steps = [
-        abs(port.x - spec.sink.x) + abs(port.y - spec.sink.y)
-        for port in spec.ports
-        if not port.is_sink and item in (port.left, port.right)
-    ]
-    return min(steps, default=1) - 1
 
 
 def _neighbours(x: int, y: int) -> Iterable[Cell]:

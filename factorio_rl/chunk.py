@@ -30,6 +30,7 @@ from factorio_rl.learner import (
     UpdateFigures,
     make_batch,
     make_update,
+    mean_figures,
     start_learner,
 )
 from factorio_rl.loop_state import Counters, LoopState, start_counters
@@ -52,6 +53,7 @@ from factorio_rl.selfplay import (
     Ended,
     RunChunk,
     make_run_chunk,
+    nothing_ended,
     search_key,
     start_actor,
 )
@@ -113,16 +115,16 @@ class ChunkRunner:
         tallies = curriculum.start_curriculum(references.families, family_longest(references))
 
         def arrays(
-            references: References, level_weights: Array
+            references: References, start_weights: Array
         ) -> tuple[LearnerState, ActorState, Replay]:
             return (
                 start_learner(config, self._network, self._keys.init),
-                start_actor(config, references, level_weights, self._keys.actor),
+                start_actor(config, references, start_weights, self._keys.actor),
                 empty_replay(config.replay.capacity, env.height, env.width, actions),
             )
 
-        learner, actor, replay = jax.jit(arrays)(references, self._level_weights(tallies))
-        nothing = _nothing_ended(config, actor)
+        learner, actor, replay = jax.jit(arrays)(references, self._start_weights(tallies))
+        nothing = nothing_ended(config, actor)
         return LoopState(
             learner=learner,
             actor=actor,
@@ -145,14 +147,14 @@ class ChunkRunner:
         scores = Scores(due.ended, due.episode, jnp.zeros(due.ended.shape, jnp.float32))
         with explained(CALIBRATION, self._config):
             scales = self._precision.calibrated(
-                state.precision, params, state.replay, self._shares(0), 0
+                state.precision, params, state.replay, self._shares(0, state.curriculum), 0
             ).scales
             frozen, _ = self._precision.compared(params, scales)
         with explained(SELF_PLAY, self._config):
             self._act_in_fp8 = self._jit_act_in_fp8.lower(
                 frozen,
                 self._references,
-                self._level_weights(state.curriculum),
+                self._start_weights(state.curriculum),
                 state.actor,
                 state.replay,
                 scores,
@@ -162,7 +164,8 @@ class ChunkRunner:
     def imitate(self, state: LoopState) -> tuple[LoopState, UpdateFigures]:
         """`learner.updates_per_chunk` updates on references alone."""
         finished = self._config.learner.incomplete_share
-        shares = Shares(jnp.float32(1.0 - finished), jnp.float32(finished))
+        families = self._family_shares(state.curriculum)
+        shares = Shares(jnp.float32(1.0 - finished), jnp.float32(finished), families)
         precision = self._calibrated(state, shares)
         learner, figures = self._wait(
             UPDATE, self._updates(state.learner, state.replay, shares, precision.scales)
@@ -177,16 +180,13 @@ class ChunkRunner:
         scores = Scores(due.ended, due.episode, jnp.asarray(outcomes.score))
         tallies = curriculum.tally(state.curriculum, due, outcomes, self._family)
         chunk = int(state.counters.chunk)
-        shares = self._shares(chunk)
+        shares = self._shares(chunk, tallies)
         hand_over = self._hand_over(state, shares)
         moving_s = time.monotonic()
         actor, replay, ended, stats = self._play(state, hand_over, tallies, scores)
         scored_rows = num_scored(replay)
         scales = hand_over.state.scales
         learner, updates = self._updates(state.learner, replay, shares, scales)
-        # Only now that the device has work to do: threads that verify hold the interpreter lock
-        # so often that whatever else the host does takes many times as long.
-        self._futures.append(self._scorer.submit(state.pending[-1]))
         ended = jax.device_get(self._wait(SELF_PLAY, ended))
         played_s = time.monotonic()
         self._wait(UPDATE, updates)
@@ -223,7 +223,10 @@ class ChunkRunner:
         tallies: curriculum.Curriculum,
         scores: Scores,
     ) -> tuple[ActorState, Replay, Ended, ChunkStats]:
-        """Starts the moves of a chunk, after the scores that are due are in the replay."""
+        """Starts to verify what the last chunk ended, and the moves of the next one.
+
+        The scores that are due are in the replay before these.
+        """
         act, params = self._act, state.learner.params
         # The updates overwrite the parameters, and `last_search` may be asked for.
         limit = self._config.actor.max_non_finite_chunks
@@ -231,16 +234,14 @@ class ChunkRunner:
         self._played_with = jax.tree.map(jnp.copy, params) if is_last_chance else None
         if hand_over.frozen is not None:
             act, params = self._act_in_fp8, hand_over.frozen
+        weights = self._start_weights(tallies)
+        key = jax.random.fold_in(self._keys.chunk, int(state.counters.chunk))
+        # Threads that verify hold the interpreter lock so often that all else the host does takes
+        # many times as long. So they begin now: the call below holds it no longer, for as long as
+        # it takes to hand thousands of kernels to a GPU.
+        self._futures.append(self._scorer.submit(state.pending[-1]))
         with explained(SELF_PLAY, self._config):
-            return act(
-                params,
-                self._references,
-                self._level_weights(tallies),
-                state.actor,
-                state.replay,
-                scores,
-                jax.random.fold_in(self._keys.chunk, int(state.counters.chunk)),
-            )
+            return act(params, self._references, weights, state.actor, state.replay, scores, key)
 
     def _wait(self, work: Work, values: T) -> T:
         """Waits for what is computed in the background.
@@ -326,19 +327,25 @@ class ChunkRunner:
                 figures.append(of_update)
             return learner, self._mean(figures)
 
-    def _level_weights(self, tallies: curriculum.Curriculum) -> Array:
+    def _start_weights(self, tallies: curriculum.Curriculum) -> Array:
         """Of a chunk that follows these tallies, which hold only scores that were due before it."""
-        review_share = self._config.actor.review_share
-        return jnp.asarray(curriculum.level_weights(tallies, review_share))
+        actor = self._config.actor
+        return jnp.asarray(
+            curriculum.start_weights(tallies, actor.review_share, actor.family_focus)
+        )
 
-    def _shares(self, chunk: int) -> Shares:
+    def _family_shares(self, tallies: curriculum.Curriculum) -> Array:
+        return jnp.asarray(curriculum.family_shares(tallies, self._config.actor.family_focus))
+
+    def _shares(self, chunk: int, tallies: curriculum.Curriculum) -> Shares:
         learner, last = self._config.learner, max(self._config.train.num_chunks - 1, 1)
         first_share, last_share = (
             learner.demonstration_share_start,
             learner.demonstration_share_end,
         )
         share = first_share + (last_share - first_share) * min(chunk / last, 1.0)
-        return Shares(jnp.float32(share), jnp.float32(learner.incomplete_share))
+        families = self._family_shares(tallies)
+        return Shares(jnp.float32(share), jnp.float32(learner.incomplete_share), families)
 
     def _count(
         self, counters: Counters, due: Ended, outcomes: ChunkScores, ended: Ended
@@ -365,34 +372,12 @@ def _act(
     run_chunk: RunChunk,
     params: Params,
     references: References,
-    level_weights: Array,
+    start_weights: Array,
     actor: ActorState,
     replay: Replay,
     scores: Scores,
     key: Array,
 ) -> tuple[ActorState, Replay, Ended, ChunkStats]:
-    actor, chunk = run_chunk(params, references, level_weights, actor, key)
+    actor, chunk = run_chunk(params, references, start_weights, actor, key)
     replay = add_rows(add_scores(replay, scores), chunk.rows)
     return actor, replay, chunk.ended, chunk.stats
-
-
-def mean_figures(figures: list[UpdateFigures]) -> UpdateFigures:
-    """Means over the updates that are finite, NaN where none is; `finite` where all are."""
-    finite = jnp.stack([of_update.finite for of_update in figures])
-
-    def mean(*values: Array) -> Array:
-        return jnp.where(finite, jnp.stack(values), 0.0).sum() / finite.sum()
-
-    return jax.tree.map(mean, *figures)._replace(finite=finite.all())
-
-
-def _nothing_ended(config: Config, actor: ActorState) -> Ended:
-    """A chunk in which no episode ended, numpy."""
-
-    def zeros(leaf: Array) -> np.ndarray:
-        return np.zeros((config.actor.chunk_moves, *leaf.shape), leaf.dtype)
-
-    numbers = actor.episode
-    flags = actor.board.finished
-    after_a_move = Ended(flags, numbers, actor.board, numbers, numbers, numbers, flags)
-    return jax.tree.map(zeros, after_a_move)

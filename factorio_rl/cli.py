@@ -1,8 +1,8 @@
 """The command lines: `train.py`, and `python -m factorio_rl` with its commands.
 
-In: arguments. Out: an exit code: 0 done, 2 bad config or input, 3 non-finite training, 4 no good
-checkpoint, 129, 130 or 143 stopped by a signal and saved. Every command imports what it needs
-when it runs, so that `verify` starts at once.
+In: arguments. Out: an exit code: 0 done, 1 a design misses its target, 2 bad config or input, 3
+non-finite training, 4 no good checkpoint, 129, 130 or 143 stopped by a signal and saved. Every
+command imports what it needs when it runs, so that `verify` starts at once.
 """
 
 import argparse
@@ -18,8 +18,11 @@ from envs.errors import UserError
 from factorio_rl import (
     __version__,
     audit_command,
+    design_command,
     export_command,
+    pack_command,
     render_command,
+    report_command,
     reproduce_command,
     tasks_command,
     verify_command,
@@ -109,6 +112,8 @@ def _evaluate(options: argparse.Namespace) -> int:
 
     return evaluate(
         options.run_dir,
+        options.agent,
+        options.out,
         task_set=options.task_set,
         num_simulations=options.num_simulations,
         newest=options.checkpoint == "newest",
@@ -135,8 +140,8 @@ class _Version(argparse.Action):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m factorio_rl",
-        description="Score agents; verify, export and draw layouts; make, show and check tasks; "
-        "audit FP8; reproduce numbers that were not finite.\n"
+        description="Design modules; score agents; verify, export and draw layouts; make, show and "
+        "check tasks; audit FP8; reproduce numbers that were not finite.\n"
         "Training: train.py --help",
         formatter_class=argparse.RawTextHelpFormatter,
     )
@@ -145,7 +150,9 @@ def _parser() -> argparse.ArgumentParser:
 
     evaluate = commands.add_parser("evaluate", help="score a trained agent on held-out tasks")
     evaluate.set_defaults(run=_evaluate)
-    evaluate.add_argument("--run-dir", type=Path, required=True, help="run directory of train.py")
+    evaluate.add_argument("--run-dir", type=Path, help="run directory of train.py")
+    evaluate.add_argument("--agent", type=Path, help="agent file; default: the shipped agent")
+    evaluate.add_argument("--out", type=Path, help="folder for the report on an agent file")
     evaluate.add_argument("--task-set", help="held-out set; default: the one of the run")
     evaluate.add_argument("--num-simulations", type=int, help="per move; default: as in training")
     evaluate.add_argument(
@@ -157,12 +164,15 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--json", action="store_true", help="print the report as JSON")
 
     for command in (
+        design_command,
         verify_command,
         export_command,
         render_command,
         tasks_command,
         audit_command,
         reproduce_command,
+        report_command,
+        pack_command,
     ):
         command.add_parser(commands)
     return parser

@@ -260,6 +260,10 @@ class ActorConfig(Section):
     empty_share: Annotated[Share, Field(ge=0.25)] = 0.25
     """Least share of episodes that start from an empty grid."""
 
+    family_focus: Annotated[Share, Field(le=0.95)] = 0.0
+    """How much rarer a family that is solved from empty becomes, in episodes and demonstrations: 0
+    draws all families alike, 0.8 such a one a fifth as often as one that is never solved."""
+
     review_share: Annotated[Share, Field(le=0.5)] = 0.2
     """Largest share of the other starts at mastered levels, while there are levels to learn."""
 

@@ -115,6 +115,24 @@ def frontier(curriculum: Curriculum) -> Int[np.ndarray, "F"]:
     return np.where(reached, np.arange(reached.shape[1]), 0).max(axis=1)
 
 
+def family_shares(curriculum: Curriculum, focus: float) -> Float32[np.ndarray, "F"]:
+    """Chance of each family, which falls from 1 to 1 - `focus` with its success from empty.
+
+    Relative to the others; a family without recent evidence has no success. They sum to 1.
+    """
+    solved = curriculum.empty_solved / np.maximum(curriculum.empty_episodes, FEWEST_EPISODES)
+    weights = 1.0 - focus * solved
+    return (weights / weights.sum()).astype(np.float32)
+
+
+def start_weights(
+    curriculum: Curriculum, review_share: float, family_focus: float
+) -> Float32[np.ndarray, "F K"]:
+    """Chance of each family and k among the starts: its family's share by that of its level."""
+    shares = family_shares(curriculum, family_focus)[:, None]
+    return shares * level_weights(curriculum, review_share)
+
+
 def level_weights(curriculum: Curriculum, review_share: float) -> Float32[np.ndarray, "F K"]:
     """Chance of each k among the starts of a family; every row sums to 1 over 1 to its longest.
 

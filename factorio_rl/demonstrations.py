@@ -118,21 +118,21 @@ def family_longest(references: References) -> tuple[int, ...]:
 def sample_start(
     key: Array,
     references: References,
-    level_weights: Float[Array, "F K"],
+    start_weights: Float[Array, "F K"],
     batch: int,
     empty_share: float,
     subset_share: float,
 ) -> Start:
     """Start states: an empty share, else prefixes or subsets with k placements removed.
 
-    k is drawn from its family's row of `level_weights`, as far as the reference has that many;
-    where a row has no weight there, all of them are as likely.
+    A row of `start_weights` sums to the share of its family. k is drawn from the row, as far as the
+    reference has that many; where a row has no weight there, all of them are as likely.
     """
     task_key, level_key, kept_key, empty_key = jax.random.split(key, 4)
-    index = _random_tasks(task_key, references, batch)
+    index = _random_tasks(task_key, references, batch, start_weights.sum(axis=1))
     length = references.length[index]
-    weights = jnp.maximum(level_weights[references.family[index]], LEAST_WEIGHT)
-    removed = jnp.arange(level_weights.shape[1])
+    weights = jnp.maximum(start_weights[references.family[index]], LEAST_WEIGHT)
+    removed = jnp.arange(start_weights.shape[1])
     exists = (removed >= 1) & (removed <= length[:, None])
     drawn = jax.random.categorical(level_key, jnp.where(exists, jnp.log(weights), -jnp.inf))
     empty = jax.random.uniform(empty_key, (batch,)) < empty_share
@@ -148,14 +148,17 @@ def sample_demonstration(
     subset_share: float,
     target: DemonstrationTarget,
     growth_rule: bool,
+    family_shares: Float[Array, "F"] | None = None,
 ) -> Demonstration:
     """Prefixes or subsets of any number of placements, and which to add; finish if none is missing.
+
+    Without `family_shares` all families are as likely.
 
     `target` is the first missing placement in flow order, which is legal since it is after that
     prefix; or all missing ones alike that are legal and, for "fed", whose feeder is there.
     """
     task_key, count_key, kept_key = jax.random.split(key, 3)
-    index = _random_tasks(task_key, references, batch)
+    index = _random_tasks(task_key, references, batch, family_shares)
     # Fewer than the placement limit, since the episode ends with the last one.
     most = jnp.minimum(references.length[index], references.tasks.placement_limit[index] - 1)
     count = jax.random.randint(count_key, (batch,), 0, most + 1)
@@ -175,13 +178,19 @@ def sample_demonstration(
     return Demonstration(index, board, _alike(references, index, wanted))
 
 
-def sample_finished(key: Array, references: References, batch: int) -> Finished:
+def sample_finished(
+    key: Array,
+    references: References,
+    batch: int,
+    family_shares: Float[Array, "F"] | None = None,
+) -> Finished:
     """Finished boards: the whole reference, whose score is 1, or an incomplete one.
 
-    The complete layout is one more variant beside the incomplete ones.
+    The complete layout is one more variant beside the incomplete ones. Without `family_shares` all
+    families are as likely.
     """
     task_key, variant_key = jax.random.split(key)
-    index = _random_tasks(task_key, references, batch)
+    index = _random_tasks(task_key, references, batch, family_shares)
     num_variants = references.variant_score.shape[1]
     variant = jax.random.randint(variant_key, (batch,), 0, num_variants + 1)
     is_whole = variant == num_variants
@@ -194,10 +203,14 @@ def sample_finished(key: Array, references: References, batch: int) -> Finished:
     return Finished(index, finished, score)
 
 
-def _random_tasks(key: Array, references: References, batch: int) -> Int[Array, "B"]:
-    """A family, then a task of it, both uniformly: large families take no more of the batch."""
+def _random_tasks(
+    key: Array, references: References, batch: int, family_shares: Float[Array, "F"] | None
+) -> Int[Array, "B"]:
+    """A family, then any task of it: large families take no more of the batch."""
     family_key, task_key = jax.random.split(key)
-    family = jax.random.randint(family_key, (batch,), 0, references.family_size.shape[0])
+    if family_shares is None:
+        family_shares = jnp.ones(references.family_size.shape[0])
+    family = jax.random.categorical(family_key, jnp.log(family_shares), shape=(batch,))
     within = jax.random.randint(task_key, (batch,), 0, references.family_size[family])
     return references.family_tasks[references.family_first[family] + within]
 

@@ -87,13 +87,21 @@ def explained(work: Work, config: Config) -> Iterator[None]:
     # Some ways to the device raise plain errors of Python with XLA's text.
     except (RuntimeError, ValueError) as error:
         text = str(error)
-        if _OUT_OF_MEMORY.search(text) and not _ON_CHIP.search(text):
+        if is_out_of_memory(error):
             raise DeviceError(_too_large(work, config, _reason(error))) from error
         if isinstance(error, jax.errors.JaxRuntimeError) and (
             _ON_CHIP.search(text) or _COMPILATION.search(text)
         ):
             raise DeviceError(_not_compiled(work, config, _reason(error))) from error
         raise
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of Python or XLA says that memory was not enough."""
+    text = str(error)
+    return isinstance(error, MemoryError) or (
+        _OUT_OF_MEMORY.search(text) is not None and _ON_CHIP.search(text) is None
+    )
 
 
 def _too_large(work: Work, config: Config, reason: str) -> str:

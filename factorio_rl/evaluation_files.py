@@ -28,6 +28,10 @@ SHEET_TASKS = 12
 
 SHEET_COLUMNS = 4
 
+SHEET_FILE = "heldout_sheet.png"
+
+CURRICULUM_FILE = "curriculum.png"
+
 MAX_REPORT_BYTES = 16 << 20
 
 
@@ -60,7 +64,7 @@ def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluatio
     """
     folder.mkdir(exist_ok=True)
     tiles = [_picture(specs[index], evaluation, index) for index in tasks_on_sheet(specs)]
-    write_picture(folder / "heldout_sheet.png", render_sheet(tiles, SHEET_COLUMNS))
+    write_picture(folder / SHEET_FILE, render_sheet(tiles, SHEET_COLUMNS))
     solved = [index for index, outcome in enumerate(evaluation.outcomes) if outcome.solved]
     if not solved:
         for kind in ("png", "txt", "json"):
@@ -81,6 +85,11 @@ def write_picture(path: Path, picture: Image.Image) -> None:
     write_atomically(path, [encoded.getbuffer()])
 
 
+def shown_pictures(folder: Path) -> dict[str, Path]:
+    """The pictures of an evaluation that wandb shows, by the names that they have there."""
+    return {"layouts": folder / SHEET_FILE, "curriculum": folder / CURRICULUM_FILE}
+
+
 def tasks_on_sheet(specs: Sequence[TaskSpec]) -> list[int]:
     """Up to SHEET_TASKS tasks spread over a set that lists its families in turn."""
     step = max(1, len(specs) // SHEET_TASKS)
@@ -94,7 +103,11 @@ def evaluation_fields(report: dict[str, Any]) -> dict[str, float]:
     """The figures of a report for the metrics."""
     fields = {name: report[name] for name in ("score", "functional", "solved", "inexact")}
     raw = {f"raw_{name}": value for name, value in report["raw_policy"].items()}
-    families = {f"score_{name}": figures["score"] for name, figures in report["by_family"].items()}
+    families = {
+        f"{kind}_{name}": figures[kind]
+        for kind in ("score", "solved")
+        for name, figures in report["by_family"].items()
+    }
     return {**fields, "ratio_to_reference": report["ratio_to_reference"], **raw, **families}
 
 

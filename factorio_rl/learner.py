@@ -49,6 +49,7 @@ class Shares(NamedTuple):
 
     demonstrations: Float[Array, ""]
     finished: Float[Array, ""]  # finished reference layouts, whole or incomplete
+    families: Float[Array, "F"] | None = None  # of both; None is all alike
 
 
 class UpdateFigures(NamedTuple):
@@ -199,8 +200,9 @@ def make_batch(
         subset_share,
         config.learner.demonstration_target,
         config.env.growth_rule,
+        shares.families,
     )
-    done = sample_finished(finished_key, references, size)
+    done = sample_finished(finished_key, references, size, shares.families)
     draw = jax.random.uniform(source_key, (size,))
     is_done = draw < shares.finished
     is_demo = draw < shares.finished + shares.demonstrations
@@ -225,3 +227,13 @@ def make_batch(
         # A demonstration says what to do, not what self-play will score from there.
         has_value=~is_demo,
     )
+
+
+def mean_figures(figures: list[UpdateFigures]) -> UpdateFigures:
+    """Means over the updates that are finite, NaN where none is; `finite` where all are."""
+    finite = jnp.stack([of_update.finite for of_update in figures])
+
+    def mean(*values: Array) -> Array:
+        return jnp.where(finite, jnp.stack(values), 0.0).sum() / finite.sum()
+
+    return jax.tree.map(mean, *figures)._replace(finite=finite.all())

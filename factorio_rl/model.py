@@ -78,11 +78,12 @@ def plan(
     key: Array,
     states: State,
     settings: SearchSettings,
-    gumbel_scale: Float[Array, ""],
+    gumbel_scale: Float[Array, ""] | Float[Array, "B 1"],
     root_legal: Bool[Array, "B A"],
     root_predict: Predict | None = None,
 ) -> SearchOutput:
-    """One search for every state of a batch; `gumbel_scale` 0 searches greedily.
+    """One search for every state of a batch; `gumbel_scale` 0 searches greedily; one for all or for
+    each state.
 
     With `root_predict` the roots are evaluated by it beforehand, else as all other nodes are.
     """

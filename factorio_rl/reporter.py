@@ -1,15 +1,17 @@
 """One place that the trainer reports to: metrics file, terminal and Weights & Biases.
 
-In: stages, progress and events. Out: each event to all three. A context manager that closes them;
-none of them can stop or stall the run. No jax.
+In: stages, progress and events; pictures and agents, for wandb alone. Out: each event to all three.
+A context manager that closes them; none of them can stop or stall the run. No jax.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console
 
+from envs.errors import UserError
 from factorio_rl.config import Config
 from factorio_rl.display import Display
 from factorio_rl.metrics import Fields, MetricsLog
@@ -72,12 +74,25 @@ class Reporter:
         self.display.event(event, fields)
         self.wandb.log(event, fields)
 
+    def show(self, pictures: Mapping[str, Path], fields: Fields) -> None:
+        """Shows pictures by name in wandb, where it is used; `fields` are the counters.
+
+        They are read a little later: files that appear whole, in the run directory.
+        """
+        self.wandb.log_pictures(pictures, fields)
+
+    def offer_agent(self, file: Path, facts: Mapping[str, Any]) -> None:
+        """Gives wandb the file of the best agent so far, and what is known of it, as JSON."""
+        self.wandb.log_agent(file, facts)
+
     def attempt(self, what: str, write: Callable[[], None]) -> None:
         """Writes a file that the run can do without; a failure is a warning that names it."""
         try:
             write()
         except Exception as error:  # a full disk, and whatever a picture cannot show
-            reason = error.strerror if isinstance(error, OSError) else repr(error)
+            reason = str(error) if isinstance(error, UserError) else repr(error)
+            if isinstance(error, OSError):
+                reason = error.strerror
             self.message(f"warning: cannot write {what}: {reason}; the run goes on without it")
 
     def message(self, text: str) -> None:

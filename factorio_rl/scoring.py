@@ -22,9 +22,8 @@ from envs.verifier import score_rate
 from factorio_rl.selfplay import Ended
 from factorio_rl.verifier_failures import FailureLog
 
-
 LAYOUTS_PER_JOB = 16
-"""Layouts that one thread verifies in a row: few, since some take a hundred times as long as others,
+"""Layouts that one thread verifies in a row: few, since some take a hundred times as long,
 and enough that handing them out costs nothing beside."""
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from envs.actions import finish_action, num_actions
@@ -71,7 +72,7 @@ class Chunk(NamedTuple):
 RunChunk = Callable[
     [Params, References, Float[Array, "F K"], ActorState, Array], tuple[ActorState, Chunk]
 ]
-"""The array holds the weights of `curriculum.level_weights`."""
+"""The array holds the weights of `curriculum.start_weights`."""
 
 
 def search_settings(
@@ -103,20 +104,32 @@ def actor_settings(config: Config) -> SearchSettings:
 
 
 def start_actor(
-    config: Config, references: References, level_weights: Float[Array, "F K"], key: Array
+    config: Config, references: References, start_weights: Float[Array, "F K"], key: Array
 ) -> ActorState:
     """All environments at a fresh start state."""
     actor = config.actor
     start = sample_start(
         key,
         references,
-        level_weights,
+        start_weights,
         actor.num_envs,
         actor.empty_share,
         actor.subset_share,
     )
     numbers = jnp.zeros(actor.num_envs, jnp.int32)
     return ActorState(start.task_index, start.board, numbers, start.removed, start.board.placed)
+
+
+def nothing_ended(config: Config, actor: ActorState) -> Ended:
+    """A chunk in which no episode ended, numpy."""
+
+    def zeros(leaf: Array) -> np.ndarray:
+        return np.zeros((config.actor.chunk_moves, *leaf.shape), leaf.dtype)
+
+    numbers = actor.episode
+    flags = actor.board.finished
+    after_a_move = Ended(flags, numbers, actor.board, numbers, numbers, numbers, flags)
+    return jax.tree.map(zeros, after_a_move)
 
 
 def make_run_chunk(
@@ -133,7 +146,7 @@ def make_run_chunk(
     def move(
         params: Params,
         references: References,
-        level_weights: Float[Array, "F K"],
+        start_weights: Float[Array, "F K"],
         actor: ActorState,
         key: Array,
     ) -> tuple[ActorState, tuple[Rows, Ended, ChunkStats]]:
@@ -156,20 +169,20 @@ def make_run_chunk(
             actor.start_placed,
             ~finite,
         )
-        fresh = start_actor(config, references, level_weights, start_key)
+        fresh = start_actor(config, references, start_weights, start_key)
         next_actor = _restart(fresh, actor, after)
         return next_actor, (rows, ended, _stats(found))
 
     def run_chunk(
         params: Params,
         references: References,
-        level_weights: Float[Array, "F K"],
+        start_weights: Float[Array, "F K"],
         actor: ActorState,
         key: Array,
     ) -> tuple[ActorState, Chunk]:
         def play(actor: ActorState, number: Array):
             move_key = jax.random.fold_in(key, number)
-            return move(params, references, level_weights, actor, move_key)
+            return move(params, references, start_weights, actor, move_key)
 
         moves = jnp.arange(config.actor.chunk_moves)
         actor, (rows, ended, stats) = jax.lax.scan(play, actor, moves)

@@ -4,9 +4,10 @@ In: arguments. Out: a pool file; a table and a sheet of pictures; what is wrong 
 """
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from factorio_rl.argument_types import whole_number
 
 DEFAULT_SHOWN = 12
 
@@ -25,7 +26,7 @@ def _add_build(actions: Any) -> None:
     from envs.layout import DEFAULT_SIZE
     from envs.task_checks import MAX_SIDE, MIN_SIDE
 
-    side = _whole_number(MIN_SIDE, MAX_SIDE)
+    side = whole_number(MIN_SIDE, MAX_SIDE)
     parser = actions.add_parser(
         "build", help="make solved training tasks and write them to a pool file"
     )
@@ -39,18 +40,18 @@ def _add_build(actions: Any) -> None:
         help=f"in equal numbers; default: all, which are {', '.join(FAMILIES)}",
     )
     for name, kind, default, what in (
-        ("--num-tasks", _whole_number(1, 10_000_000), 4096, "how many"),
-        ("--seed", _whole_number(0, 2**32 - 1), 0, "of the random draws"),
+        ("--num-tasks", whole_number(1, 10_000_000), 4096, "how many"),
+        ("--seed", whole_number(0, 2**32 - 1), 0, "of the random draws"),
         ("--width", side, DEFAULT_SIZE, "of the grid, cells"),
         ("--height", side, DEFAULT_SIZE, "of the grid, cells"),
-        ("--max-blocked", _whole_number(0, MAX_SIDE**2), 6, "most blocked cells of a task"),
-        ("--placement-limit", _whole_number(1, 999), LARGE_MULTIPLE, "or the family's, if lower"),
+        ("--max-blocked", whole_number(0, MAX_SIDE**2), 6, "most blocked cells of a task"),
+        ("--placement-limit", whole_number(1, 999), LARGE_MULTIPLE, "or the family's, if lower"),
     ):
         parser.add_argument(
             name, type=kind, metavar="N", default=default, help=f"{what}; default {default}"
         )
     parser.add_argument(
-        "--workers", type=_whole_number(1, 256), metavar="N", help="processes; default: one a core"
+        "--workers", type=whole_number(1, 256), metavar="N", help="processes; default: one a core"
     )
 
 
@@ -62,14 +63,14 @@ def _add_show(actions: Any) -> None:
     parser.add_argument("--family", help="only tasks of this family")
     parser.add_argument(
         "--num-tasks",
-        type=_whole_number(1, 400),
+        type=whole_number(1, 400),
         metavar="N",
         default=DEFAULT_SHOWN,
         help=f"how many; default {DEFAULT_SHOWN}",
     )
     parser.add_argument(
         "--first",
-        type=_whole_number(0, 10_000_000),
+        type=whole_number(0, 10_000_000),
         metavar="N",
         default=0,
         help="leave out so many before; default 0",
@@ -80,17 +81,6 @@ def _add_validate(actions: Any) -> None:
     parser = actions.add_parser("validate", help="say what is wrong with a task file")
     parser.set_defaults(run=_validate)
     parser.add_argument("file", type=Path, help="task file, YAML or JSON")
-
-
-def _whole_number(low: int, high: int) -> Callable[[str], int]:
-    """An argparse type: a whole number within bounds."""
-
-    def convert(text: str) -> int:
-        if text.isascii() and text.isdigit() and len(text) <= 12 and low <= int(text) <= high:
-            return int(text)
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no whole number from {low} to {high}")
-
-    return convert
 
 
 def _build(options: argparse.Namespace) -> int:

@@ -33,11 +33,15 @@ SHEET_SCALE_PX = 36
 
 
 class Shown(NamedTuple):
-    """A task to show: what it is called, and its reference, empty where none is known."""
+    """A task to show: what it is called, and its reference, empty where none is known.
+
+    Where no rate is asked for, the target rate is an upper bound.
+    """
 
     name: str
     spec: TaskSpec
     placements: tuple[Placement, ...]
+    target_is_bound: bool = False
 
 
 class TaskSource(NamedTuple):
@@ -104,7 +108,7 @@ def open_source(argument: str) -> TaskSource:
             f"python -m factorio_rl tasks validate {path}"
         )
     shown = (
-        Shown(entry.name, entry.spec, entry.placements)
+        Shown(entry.name, entry.spec, entry.placements, entry.target_is_bound)
         for entry in entries
         if entry.spec is not None
     )
@@ -123,7 +127,8 @@ def _numbered(tasks: Any) -> Iterator[Shown]:
 
 
 def _picture(task: Shown) -> Any:
-    caption = f"wanted {rate_text(task.spec.target_rate)}"
+    most = "at most " if task.target_is_bound else ""
+    caption = f"wanted {most}{rate_text(task.spec.target_rate)}"
     if task.placements:
         found = difficulty(Solved(task.spec, task.placements))
         caption += f"; {found.placements} placements, depth {found.depth}"
@@ -152,7 +157,8 @@ def _print_table(shown: Sequence[Shown], about: str) -> None:
             found = difficulty(Solved(spec, task.placements))
             values = (found.placements, found.machines, found.depth, found.path_length)
             figures = [str(value) for value in values]
-        rate = rate_text(spec.target_rate).replace(" items/s", "")
+        most = "at most " if task.target_is_bound else ""
+        rate = most + rate_text(spec.target_rate).replace(" items/s", "")
         limits = (str(spec.placement_limit), str(len(spec.blocked)))
         table.add_row(task.name, spec.family, short_name(spec.target_item), rate, *figures, *limits)
     with printing() as console:

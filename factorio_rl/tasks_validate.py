@@ -24,7 +24,7 @@ def validate(path: Path) -> int:
         found = problems_of(entry)
         num_wrong += bool(errors_of(found))
         if found or number < MAX_LISTED:
-            print(f"task {entry.name}: {_in_short(entry.spec)}")
+            print(f"task {entry.name}: {_in_short(entry)}")
         for message in found:
             print(f"  {message}")
     tasks = counted(len(entries), "task")
@@ -40,13 +40,21 @@ def problems_of(entry: TaskEntry) -> list[str]:
     return [*entry.faults, *(problems(entry.spec) if entry.spec is not None else [])]
 
 
-def _in_short(spec: TaskSpec | None) -> str:
+def _in_short(entry: TaskEntry) -> str:
     """What a task asks for, defaults filled in."""
+    spec = entry.spec
     if spec is None:
         return "cannot be read"
     sources = sum(not port.is_sink for port in spec.ports)
     return (
         f"{spec.width} x {spec.height}, {len(spec.blocked)} blocked, {counted(sources, 'source')}, "
-        f"{rate_text(spec.target_rate)} of {spec.target_item}, at most {spec.placement_limit} "
-        "placements"
+        f"{_rate(entry, spec)} of {spec.target_item}, at most {spec.placement_limit} placements"
     )
+
+
+def _rate(entry: TaskEntry, spec: TaskSpec) -> str:
+    if not entry.target_is_bound:
+        return rate_text(spec.target_rate)
+    if errors_of(problems_of(entry)):
+        return "as many as possible"
+    return f"as many as possible, {rate_text(spec.target_rate)} at the very most,"

@@ -6,7 +6,8 @@ In: arguments. Out: the config with its overrides, the run directory and the run
 
 import argparse
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -19,6 +20,7 @@ from envs.one_line import one_line
 from envs.suggestion import nearest
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
+from factorio_rl.wandb_sweep import sweep_run
 
 MAX_MESSAGE = 300
 """Longest message about an option, characters; it may repeat an argument."""
@@ -48,7 +50,8 @@ class _Command:
     """YAML file of settings."""
 
     run_dir: Path | None = None
-    """Run directory; runs/<name of the config file> by default."""
+    """Run directory; runs/<name of the config file> by default, in a sweep of Weights & Biases
+    runs/sweep-<id>/<run>."""
 
     init_from: Path | None = None
     """Run directory whose parameters a new run starts from."""
@@ -70,8 +73,11 @@ class _Parser(argparse.ArgumentParser):
         raise UserError(f"{one_line(message, MAX_MESSAGE)}; see train.py --help")
 
 
-def parse_train_args(argv: Sequence[str]) -> TrainArgs:
+def parse_train_args(argv: Sequence[str], environment: Mapping[str, str] = os.environ) -> TrainArgs:
     """Parses the arguments after the program's name.
+
+    Args:
+        environment: says whether an agent of a sweep has started the program, and which run it is.
 
     Raises UserError for a missing or misused option, ConfigError for bad settings; prints and
     raises SystemExit(0) for --help.
@@ -90,5 +96,7 @@ def parse_train_args(argv: Sequence[str]) -> TrainArgs:
             f"tasks.heldout: got {json.dumps(heldout)}, which is no held-out set; "
             f"{nearest(heldout, HELDOUT_SETS)}"
         )
-    run_dir = command.run_dir or Path("runs") / command.config.stem
+    sweep = sweep_run(environment)
+    name = Path(command.config.stem) if sweep is None else sweep.folder
+    run_dir = command.run_dir or Path("runs") / name
     return TrainArgs(config, run_dir, command.init_from)

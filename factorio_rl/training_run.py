@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from envs.heldout import HeldoutSet
 from envs.one_line import one_line
 from factorio_rl import runtime
+from factorio_rl.best_agent import keep_best
 from factorio_rl.checkpoint import MAX_SHOWN, CheckpointStore
 from factorio_rl.checkpoint_check import CheckpointError
 from factorio_rl.checkpoint_manifest import Manifest
@@ -29,9 +30,11 @@ from factorio_rl.demonstrations import make_references
 from factorio_rl.env_shape import env_shape
 from factorio_rl.evaluation import Evaluation, Evaluator
 from factorio_rl.evaluation_files import (
+    CURRICULUM_FILE,
     evaluation_fields,
     print_report,
     read_report,
+    shown_pictures,
     write_layouts,
     write_picture,
     write_report,
@@ -312,13 +315,19 @@ class TrainingRun:
         def write_pictures() -> None:
             write_layouts(directory.layouts, self._evaluator.specs, evaluation)
             picture = draw_curriculum(self._state.curriculum, self._config.actor.review_share)
-            write_picture(directory.layouts / "curriculum.png", picture)
+            write_picture(directory.layouts / CURRICULUM_FILE, picture)
+            self._reporter.show(shown_pictures(directory.layouts), counter_fields(self._state))
 
         self._reporter.attempt(
             f"the report of chunk {self._chunk}",
             lambda: write_report(directory.evaluations, name, evaluation.report, env_steps),
         )
         self._reporter.attempt(f"the pictures of chunk {self._chunk}", write_pictures)
+        params, counters = self._state.learner.params, counter_fields(self._state)
+        best = (directory.path, self._config, params, evaluation.report, counters)
+        self._reporter.attempt(
+            "the best agent", lambda: keep_best(*best, self._reporter.offer_agent)
+        )
         took_s = round(time.monotonic() - began_s, 3)
         self._report("eval", {**evaluation_fields(evaluation.report), "eval_s": took_s})
         self._is_evaluated = True

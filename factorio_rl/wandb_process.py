@@ -1,9 +1,9 @@
 """The process that talks to Weights & Biases for a run: the only one that imports wandb.
 
-In, on standard input, one JSON value per line: what the run is, then figures to log, at last the
-exit code of the run. Out, on standard output: `{"started": URL or null}` or `{"failed": TEXT}`.
-It lives on after the run for as long as an upload may take, and takes no part in its signals and
-its terminal. `wandb_sink` starts it. No jax.
+In, on standard input, one JSON value per line: what the run is, then figures, pictures and agents,
+at last the exit code of the run. Out, on standard output: `{"started": URL or null}`,
+`{"warning": TEXT}` or `{"failed": TEXT}`. It lives on after the run for as long as an upload may
+take, and takes no part in its signals and its terminal. `wandb_sink` starts it. No jax.
 """
 
 import contextlib
@@ -15,7 +15,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import IO, Any, NoReturn
+
+from factorio_rl.wandb_files import AGENT, PICTURES, Agents, pictures
+from factorio_rl.wandb_names import step_metric
 
 INIT_TIMEOUT_S = 20
 """Seconds after which wandb gives up going online."""
@@ -59,11 +63,14 @@ def serve(lines: IO[bytes], tell: Callable[[str, str | None], None]) -> None:
     """Logs the lines as one wandb run. Raises whatever wandb raises; SIGALRM ends a hang."""
     signal.alarm(PATIENCE_S)
     about = json.loads(lines.readline())
+    # Copies for uploads go here, not into the user's home.
+    os.environ.setdefault("WANDB_DATA_DIR", str(Path(about["dir"], "wandb")))
     waiting: queue.Queue[bytes | None] = queue.Queue(WAITING_LINES)
     threading.Thread(target=_read, args=(lines, waiting), daemon=True).start()
     wandb = importlib.import_module("wandb")
     run = _start(wandb, about)
     tell("started", None if run.offline else run.url)
+    receiver = _Receiver(wandb, run, lambda text: tell("warning", text))
     exit_code = UNFINISHED_EXIT_CODE
     signal.alarm(0)
     while (line := waiting.get()) is not None:
@@ -72,21 +79,49 @@ def serve(lines: IO[bytes], tell: Callable[[str, str | None], None]) -> None:
             exit_code = value
             continue
         signal.alarm(PATIENCE_S)
-        run.log(value)
+        receiver.take(value)
         signal.alarm(0)
     signal.alarm(OUTLIVE_S)
+    receiver.end()
     run.finish(exit_code=exit_code)
     wandb.teardown()
+
+
+class _Receiver:
+    """Hands to wandb what the run says."""
+
+    def __init__(self, wandb: Any, run: Any, warn: Callable[[str], None]) -> None:
+        self._wandb = wandb
+        self._run = run
+        self._warn = warn
+        self._agents = Agents(wandb, run, warn)
+        self._known: set[str] = set()
+
+    def take(self, value: dict[str, Any]) -> None:
+        """One line: figures, with pictures beside them or not, or an agent."""
+        if AGENT in value:
+            self._agents.offer(value[AGENT])
+            return
+        noted = value.pop(PICTURES, {})
+        shown = pictures(self._wandb, noted, self._warn)
+        for name in [name for name in {**value, **shown} if name not in self._known]:
+            # One by one: whether a pattern covers `eval/family/gear/score` depends on the version.
+            self._run.define_metric(name, step_metric=step_metric(name))
+            self._known.add(name)
+        if shown or not noted:
+            self._run.log({**value, **shown})
+        self._agents.upload_if_due()
+
+    def end(self) -> None:
+        """After the last line."""
+        self._agents.upload()
 
 
 def _start(wandb: Any, about: dict[str, Any]) -> Any:
     settings = {"console": "off", "silent": True, "init_timeout": INIT_TIMEOUT_S}
     # The figures of the system are to be those of the training process.
     settings |= {"x_stats_pid": os.getppid(), "program": about.pop("program")}
-    run = wandb.init(resume="allow", settings=wandb.Settings(**settings), **about)
-    run.define_metric("env_steps")
-    run.define_metric("*", step_metric="env_steps")
-    return run
+    return wandb.init(resume="allow", settings=wandb.Settings(**settings), **about)
 
 
 def _read(lines: IO[bytes], waiting: "queue.Queue[bytes | None]") -> None:

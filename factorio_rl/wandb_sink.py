@@ -1,9 +1,9 @@
 """Metrics to Weights & Biases, by way of a process of its own.
 
-In: log events. Out: lines for `wandb_process`, the only one that imports wandb. wandb may be
-absent, slow or unreachable, it may hang, crash or be killed: the run waits for none of it. A
-process that fails is replaced by one that writes offline and gets the events again; if that one
-fails too, the sink is off. No jax.
+In: log events, pictures and agents. Out: lines for `wandb_process`, the only one that imports
+wandb. wandb may be absent, slow or unreachable, it may hang, crash or be killed: the run waits for
+none of it. A process that fails is replaced by one that writes offline and gets the events again;
+if that one fails too, the sink is off. No jax.
 """
 
 import json
@@ -22,17 +22,15 @@ from typing import IO, Any
 from envs.atomic_file import write_text_atomically
 from factorio_rl.config_sections import LoggingConfig
 from factorio_rl.metrics import Fields, plain
+from factorio_rl.wandb_files import AGENT, PICTURES, noted_agent, noted_pictures
 from factorio_rl.wandb_mode import resolve_mode
+from factorio_rl.wandb_names import wandb_name
+from factorio_rl.wandb_sweep import MAX_ID_CHARACTERS, is_run_id, sweep_run
 
 KEPT_EVENTS = 10_000
 """Newest events of this start, kept for a process that takes the place of a failed one."""
 
-COUNTERS = ("chunk", "env_steps", "learner_updates")
-"""Fields that are logged under their own name, not under their event's."""
-
 ID_FILE = "wandb_id"
-
-MAX_ID_CHARACTERS = 64
 
 COMMAND = (sys.executable, "-m", "factorio_rl.wandb_process")
 
@@ -61,6 +59,7 @@ class WandbSink:
         self._going_online: subprocess.Popen[bytes] | None = None
         self._started = threading.Event()
         self._mode = resolve_mode(settings.wandb, os.environ)
+        self._sweep = sweep_run(os.environ)
         self._thread = threading.Thread(target=self._work, name="wandb", daemon=True)
         if self._mode == "disabled":
             return
@@ -72,11 +71,19 @@ class WandbSink:
         """Takes one event; never waits."""
         if self._thread.is_alive():
             self._events.add(
-                {
-                    name if name in COUNTERS else f"{event}/{name}": plain(value)
-                    for name, value in fields.items()
-                }
+                {wandb_name(event, name): plain(value) for name, value in fields.items()}
             )
+
+    def log_pictures(self, files: Mapping[str, Path], fields: Fields) -> None:
+        """Takes pictures by name, with counters; one that is replaced before it is read is lost."""
+        if self._thread.is_alive() and (notes := noted_pictures(files)):
+            counters = {name: plain(value) for name, value in fields.items()}
+            self._events.add({**counters, PICTURES: notes})
+
+    def log_agent(self, file: Path, facts: Mapping[str, Any]) -> None:
+        """Takes the file of the best agent so far and what is known of it, as JSON."""
+        if self._thread.is_alive():
+            self._events.add({AGENT: noted_agent(file, facts)})
 
     def close(self, timeout_s: float, exit_code: int = 0) -> None:
         """Ends the wandb run, waiting for at most `timeout_s` seconds.
@@ -131,31 +138,46 @@ class WandbSink:
                 self._started.set()
                 if message["started"]:
                     self._notify(f"wandb: {message['started']}")
+            if message.get("warning"):
+                self._warn(str(message["warning"]))
             failure = message.get("failed")
         process.stdout.close()
         code = process.wait()
         return None if code == 0 else failure or _how_it_ended(code)
 
     def _about(self, mode: str) -> dict[str, Any]:
-        """What the process passes to `wandb.init`, and the program that wandb is to show."""
-        return {
-            "project": self._settings.wandb_project,
-            "entity": self._settings.wandb_entity,
-            "id": self._run_id(),
-            "name": self._run_dir.name,
+        """What the process passes to `wandb.init`, and the program that wandb is to show.
+
+        In a sweep wandb takes project, entity and id from the agent's environment, and a name that
+        counts the runs.
+        """
+        about = {
             "dir": str(self._run_dir),
             "config": self._config,
             "mode": mode,
             "program": sys.argv[0],
         }
+        own = {
+            "project": self._settings.wandb_project,
+            "entity": self._settings.wandb_entity,
+            "id": self._run_id(),
+            "name": self._run_dir.name,
+        }
+        return about if self._sweep else {**about, **own}
 
     def _run_id(self) -> str:
-        """The id of the wandb run, made at the first start and kept in the run directory."""
+        """The id of the wandb run: a sweep's, or made at the first start.
+
+        Kept in the run directory, so that later starts go on with that run, outside of a sweep too.
+        """
         path = self._run_dir / ID_FILE
+        if self._sweep is not None:
+            write_text_atomically(path, self._sweep.run + "\n")
+            return self._sweep.run
         if path.is_file():
             with path.open(encoding="utf-8", errors="replace") as file:
                 found = file.read(MAX_ID_CHARACTERS + 1).strip()
-            if found.isascii() and found.isalnum() and len(found) <= MAX_ID_CHARACTERS:
+            if is_run_id(found):
                 return found
         fresh = uuid.uuid4().hex[:12]
         write_text_atomically(path, fresh + "\n")

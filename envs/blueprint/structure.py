@@ -19,6 +19,9 @@ from envs.layout import DIRECTION_VECTORS, Entity
 _BUFFER = "inserters fill and empty it, and stocks are not simulated"
 _NEVER_FILLED = "inserters empty it, and nothing that is simulated fills it"
 
+ON_GROUND = "it hands items over on the ground"
+"""Objection to an inserter, as long as nothing stands where another inserter goes on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
@@ -90,7 +93,7 @@ def read_structure(grid: Pieces) -> Structure:
     return Structure(
         entities=tuple(entities),
         names=tuple(piece.name for piece in taken),
-        objections={**dict.fromkeys(on_ground, "it hands items over on the ground"), **objections},
+        objections={**dict.fromkeys(on_ground, ON_GROUND), **objections},
         omitted=tuple(omitted),
         tracks=tuple(piece for piece in pieces if piece.name in TRACKS),
         ignored=(*without_effect, *idle),

@@ -52,7 +52,7 @@ def gumbel_muzero_search(
     root_embedding: Embedding,
     root_legal: Bool[Array, "B A"],
     settings: SearchSettings,
-    gumbel_scale: Float32[Array, ""] | float = 1.0,
+    gumbel_scale: Float32[Array, ""] | Float32[Array, "B 1"] | float = 1.0,
     root_evaluation: Evaluation | None = None,
 ) -> SearchOutput:
     """Runs `settings.num_simulations` simulations from each root.
@@ -64,7 +64,7 @@ def gumbel_muzero_search(
       root_legal: `[B, A]` the actions allowed at the root. A row without any gives action 0 and
         uniform weights.
       settings: static.
-      gumbel_scale: 1 for self-play, 0 for greedy evaluation; may be traced.
+      gumbel_scale: 1 for self-play, 0 for greedy evaluation; may be traced, and differ by position.
       root_evaluation: of the roots, where something else than `expand` has evaluated them, such as
         the network in a higher precision. Without it `expand` evaluates them.
 

@@ -33,7 +33,9 @@ class Root(NamedTuple):
 
 
 def sample_gumbel(
-    key: PRNGKeyArray, legal: Bool[Array, "B A"], scale: Float32[Array, ""]
+    key: PRNGKeyArray,
+    legal: Bool[Array, "B A"],
+    scale: Float32[Array, ""] | Float32[Array, "B 1"],
 ) -> Float32[Array, "B A"]:
     """The root's Gumbel noise, with the draws that `mctx.gumbel_muzero_policy` takes from `key`."""
     _, gumbel_key = jax.random.split(key)

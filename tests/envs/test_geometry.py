@@ -8,10 +8,11 @@ from envs.geometry import (
     NUM_SYMMETRIES,
     transform_cell,
     transform_direction,
+    transform_placement,
     transform_spec,
 )
 from envs.layout import DIRECTION_VECTORS, EAST, SOUTH, WEST
-from envs.task_spec import Port, TaskSpec
+from envs.task_spec import BELT, INSERTER, MACHINE, Placement, Port, TaskSpec
 
 SPEC = TaskSpec(
     width=5,
@@ -68,3 +69,21 @@ def test_each_mirror_undoes_itself(symmetry: int) -> None:
 def test_the_eight_symmetries_differ() -> None:
     forms = {transform_spec(SPEC, symmetry) for symmetry in range(NUM_SYMMETRIES)}
     assert len(forms) == NUM_SYMMETRIES
+
+
+@pytest.mark.parametrize("symmetry", range(4))
+@pytest.mark.parametrize("kind", [MACHINE, BELT, INSERTER])
+def test_a_placement_turns_with_its_task_and_back(symmetry: int, kind: int) -> None:
+    put = Placement(kind, 2, 1, EAST)
+    turned = transform_placement(put, 5, 4, symmetry)
+    spec = transform_spec(SPEC, symmetry)
+    assert all(0 <= x < spec.width and 0 <= y < spec.height for x, y in turned.cells())
+    assert transform_placement(turned, spec.width, spec.height, -symmetry % 4) == put
+
+
+def test_a_belt_turns_its_flow_and_a_machine_keeps_its_recipe() -> None:
+    assert transform_placement(Placement(BELT, 0, 1, EAST), 5, 4, 1) == Placement(BELT, 2, 0, SOUTH)
+    assert transform_placement(Placement(MACHINE, 1, 1, 3), 5, 4, 1) == Placement(MACHINE, 2, 1, 3)
+    assert transform_placement(Placement(INSERTER, 0, 1, EAST), 5, 4, 4) == Placement(
+        INSERTER, 4, 1, WEST
+    )

@@ -53,8 +53,8 @@ RECORDS = {
         lambda all_: all_["rate"].__setitem__(1, (1, 0)),
         "a name or number is missing",
     ),
-    "negative rate": (lambda all_: all_["rate"].__setitem__(1, (-1, 5)), "target_rate is -1/5"),
-    "limit": (lambda all_: all_["placement_limit"].__setitem__(1, 0), "placement_limit is 0"),
+    "negative rate": (lambda all_: all_["rate"].__setitem__(1, (-1, 5)), "the rate is -1/5"),
+    "limit": (lambda all_: all_["placement_limit"].__setitem__(1, 0), "the placement limit is 0"),
     "action": (lambda all_: all_["placements"].__setitem__(1, 65_535), "is no placement"),
     "machine at the edge": (
         lambda all_: all_["placements"].__setitem__((1, 0), 0),

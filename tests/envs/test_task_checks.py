@@ -77,10 +77,10 @@ def test_a_misspelt_name_is_told_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"target_rate": 0}, "target_rate is 0; give items per second above 0"),
-        ({"target_rate": "-1/2"}, "target_rate is -1/2; give items per second above 0"),
-        ({"target_rate": 15.5}, "target_rate is 15.5 items/s (31/2); a belt carries at most 15"),
-        ({"placement_limit": 0}, "placement_limit is 0; give 1 or more"),
+        ({"target_rate": 0}, "the rate is 0; give items per second above 0"),
+        ({"target_rate": "-1/2"}, "the rate is -1/2; give items per second above 0"),
+        ({"target_rate": 15.5}, "the rate is 15.5 items/s (31/2); a belt carries at most 15"),
+        ({"placement_limit": 0}, "the placement limit is 0; give 1 or more"),
     ],
 )
 def test_numbers(changes: dict[str, Any], message: str) -> None:
@@ -95,7 +95,7 @@ def test_a_full_belt_may_be_asked_for() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"recipes": ["pipe"]}, "target_item iron-gear-wheel is not made by the recipes (pipe)"),
+        ({"recipes": ["pipe"]}, "the product, iron-gear-wheel, is not made by the recipes (pipe)"),
         (
             {"ports": [source(left="iron-plate", right="stone"), SINK]},
             "source at (0, 5) gives stone, which no recipe of the task uses or makes",

@@ -48,11 +48,11 @@ def test_problems_of_cells_names_and_numbers_come_together_errors_first() -> Non
             {**CIRCUIT, "ports": [MIXED, SINK], "target_rate": 5.5},
             "5.5 items/s (11/2) of electronic-circuit take 8.25 copper-plate per second, and",
         ),
-        ({"placement_limit": 8}, "placement_limit is 8; a layout has at least 9 placements"),
-        ({"target_rate": 15}, "target_rate is 15 items/s; the machines and inserters that fit on"),
+        ({"placement_limit": 8}, "the placement limit is 8; a layout has at least 9 placements"),
+        ({"target_rate": 15}, "the rate is 15 items/s; the machines and inserters that fit on"),
         (
             {"target_rate": 4, "placement_limit": 12},
-            "target_rate is 4 items/s; the machines and inserters that fit on",
+            "the rate is 4 items/s; the machines and inserters that fit on",
         ),
     ],
 )

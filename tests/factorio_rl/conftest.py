@@ -49,7 +49,12 @@ def config() -> Config:
                 "compute_dtype": "float32",
             },
             "search": {"num_simulations": 4, "max_num_considered_actions": 4},
-            "actor": {"num_envs": 4, "chunk_moves": 6, "score_lag_chunks": 3},
+            "actor": {
+                "num_envs": 4,
+                "chunk_moves": 6,
+                "score_lag_chunks": 3,
+                "family_focus": 0.5,
+            },
             "replay": {"capacity": 400},
             "learner": {
                 "batch_size": 32,

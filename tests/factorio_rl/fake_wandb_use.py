@@ -28,8 +28,8 @@ class FakeWandb:
         self.texts: list[str] = []
         self._monkeypatch = monkeypatch
         self._record = folder / "record"
-        for name in ("WANDB_API_KEY", "WANDB_MODE", "WANDB_BASE_URL"):
-            monkeypatch.delenv(name, raising=False)
+        for name in [name for name in os.environ if name.startswith("WANDB_")]:
+            monkeypatch.delenv(name)
         monkeypatch.setenv("NETRC", str(folder / "none"))
         monkeypatch.setenv("PYTHONPATH", str(FAKE))
         monkeypatch.setenv("FAKE_WANDB_RECORD", str(self._record))
@@ -54,6 +54,10 @@ class FakeWandb:
         while not condition():
             assert time.monotonic() < until_s, self.texts
             time.sleep(0.01)
+
+    def artifacts(self) -> list[Any]:
+        """The files of each artifact that was logged."""
+        return [files for _, _, files, _ in self.calls("log_artifact")]
 
     def kill_newest(self) -> None:
         os.kill(self.calls("import")[-1][0], signal.SIGKILL)

@@ -19,10 +19,10 @@ from envs.solved import Solved
 from factorio_rl import chunk, precision
 from factorio_rl.chunk import ChunkRunner
 from factorio_rl.config import Config
-from factorio_rl.curriculum import level_weights
+from factorio_rl.curriculum import start_weights
 from factorio_rl.demonstrations import References, sample_finished
 from factorio_rl.keys import make_keys
-from factorio_rl.learner import LearnerState, Shares, Update, UpdateFigures
+from factorio_rl.learner import LearnerState, Shares, Update, UpdateFigures, mean_figures
 from factorio_rl.loop_state import LoopState
 from factorio_rl.losses import LossFigures
 from factorio_rl.model import Params, Predict
@@ -47,7 +47,7 @@ def cheap_play(config: Config, predict: Predict) -> RunChunk:
     def run_chunk(
         params: Params,
         references: References,
-        level_weights: jax.Array,
+        start_weights: jax.Array,
         actor: ActorState,
         key: jax.Array,
     ) -> tuple[ActorState, Chunk]:
@@ -70,7 +70,7 @@ def cheap_play(config: Config, predict: Predict) -> RunChunk:
             every.start_placed,
             jnp.zeros_like(over),
         )
-        marked = level_weights * jnp.arange(level_weights.size).reshape(level_weights.shape)
+        marked = start_weights * jnp.arange(start_weights.size).reshape(start_weights.shape)
         stats = ChunkStats(marked.sum(), *jnp.zeros(len(ChunkStats._fields) - 1))
         return replace(actor, episode=actor.episode + counts[-1]), Chunk(flat, ended, stats)
 
@@ -223,7 +223,8 @@ def test_starts_of_a_chunk_are_drawn_by_the_scores_that_were_due_before_it(
     known = []
     for _ in range(CHUNKS):
         state, figures = runner.run(state)
-        weights = level_weights(state.curriculum, config.actor.review_share)
+        actor = config.actor
+        weights = start_weights(state.curriculum, actor.review_share, actor.family_focus)
         marked = weights * np.arange(weights.size).reshape(weights.shape)
         np.testing.assert_allclose(figures.search.target_entropy, marked.sum(), rtol=1e-5)
         known.append(float(marked.sum()))
@@ -268,12 +269,12 @@ def test_figures_of_skipped_updates_are_left_out_of_the_means() -> None:
         losses = LossFigures(*[value] * len(LossFigures._fields))
         return UpdateFigures(losses, 2 * value, jnp.isfinite(value))
 
-    mean = chunk.mean_figures([figures(1.0), figures(float("nan")), figures(2.0)])
+    mean = mean_figures([figures(1.0), figures(float("nan")), figures(2.0)])
     assert float(mean.losses.loss) == 1.5
     assert float(mean.gradient_norm) == 3.0
     assert not mean.finite
-    assert chunk.mean_figures([figures(1.0), figures(3.0)]).finite
-    assert np.isnan(chunk.mean_figures([figures(float("inf"))]).losses.loss)
+    assert mean_figures([figures(1.0), figures(3.0)]).finite
+    assert np.isnan(mean_figures([figures(float("inf"))]).losses.loss)
 
 
 def test_keys_of_purposes_and_seeds_differ() -> None:
@@ -291,13 +292,13 @@ def cheap_play_in_fp8(config: Config, network: Network) -> RunChunk:
     def run_chunk(
         params: Params,
         references: References,
-        level_weights: jax.Array,
+        start_weights: jax.Array,
         actor: ActorState,
         key: jax.Array,
     ) -> tuple[ActorState, Chunk]:
         block = params["fp8"]["ResidualBlock_0"]
         scales = [block[name]["activation_scale"] for name in ("Conv_0", "Conv_1")]
-        actor, played = play(params, references, level_weights, actor, key)
+        actor, played = play(params, references, start_weights, actor, key)
         return actor, played._replace(stats=played.stats._replace(root_value=sum(scales)))
 
     return run_chunk

@@ -136,6 +136,19 @@ def test_families_are_drawn_alike_however_many_tasks_they_have(
     np.testing.assert_allclose(shares, [1 / 6, 1 / 4, 1 / 4, 1 / 6, 1 / 6], atol=0.03)
 
 
+def test_families_are_drawn_by_their_shares(references: References) -> None:
+    shares, key, family = jnp.array([0.25, 0.75]), jax.random.key(8), np.asarray(references.family)
+    weights = jnp.zeros((2, LONGEST + 1)).at[:, 1:].set(shares[:, None] / LONGEST)
+    drawn = [
+        _draw_starts(key, references, weights, BATCH, 0.25, 0.0),
+        _draw_demonstrations(key, references, BATCH, 0.5, "next", True, shares),
+        jax.jit(sample_finished, static_argnums=2)(key, references, BATCH, shares),
+    ]
+    for of_kind in drawn:
+        share = family[np.asarray(of_kind.task_index)].mean()
+        assert abs(share - 0.75) < 5 * np.sqrt(0.75 * 0.25 / BATCH)
+
+
 def test_references_hold_the_feeders(references: References, solved: list[Solved]) -> None:
     for row, entry in zip(np.asarray(references.feeder), solved, strict=True):
         length = len(entry.placements)

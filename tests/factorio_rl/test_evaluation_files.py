@@ -10,10 +10,12 @@ import pytest
 from PIL import Image
 
 from envs.heldout import load_heldout
-from factorio_rl.evaluation import Evaluation
+from factorio_rl.evaluation import Evaluation, make_report
 from factorio_rl.evaluation_files import (
     SHEET_TASKS,
+    evaluation_fields,
     read_report,
+    shown_pictures,
     tasks_on_sheet,
     write_layouts,
     write_picture,
@@ -50,7 +52,16 @@ def test_layouts_are_pictures_a_text_and_a_layout_file(tmp_path: Path) -> None:
     assert names(tmp_path) == ["best.json", "best.png", "best.txt", "heldout_sheet.png"]
     json.loads((tmp_path / "best.json").read_text())
     Image.open(tmp_path / "best.png").verify()
-    Image.open(tmp_path / "heldout_sheet.png").verify()
+    Image.open(shown_pictures(tmp_path)["layouts"]).verify()
+
+
+def test_metrics_have_score_and_solved_of_each_family() -> None:
+    specs = [solved.spec for solved in load_heldout("quickstart").tasks[:2]]
+    outcomes = [Outcome(Fraction(1), Fraction(1)), Outcome(Fraction(1, 2), Fraction(1))]
+    fields = evaluation_fields(make_report("quickstart", specs, outcomes, outcomes))
+    first, second = (spec.family for spec in specs)
+    assert (fields[f"score_{first}"], fields[f"solved_{first}"]) == (1.0, 1.0)
+    assert (fields[f"score_{second}"], fields[f"solved_{second}"]) == (0.5, 0.0)
 
 
 @pytest.mark.usefixtures("full_disk")

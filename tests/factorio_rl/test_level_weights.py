@@ -12,8 +12,10 @@ from factorio_rl.curriculum import (
     DECAY,
     FEWEST_EPISODES,
     Curriculum,
+    family_shares,
     level_weights,
     start_curriculum,
+    start_weights,
     success,
 )
 
@@ -151,3 +153,26 @@ def test_rows_are_distributions_over_the_levels_of_a_family(
         assert not np.any(row[longest + 1 :])
     share = success(found)
     assert np.all(np.isnan(share) | ((share >= 0) & (share <= 1)))
+
+
+def from_empty(*shares: float | None) -> Curriculum:
+    """Tallies of families that are solved from empty so often; None: nothing is known."""
+    counts = np.array([0.0 if share is None else MANY for share in shares])
+    solved = np.array([share or 0.0 for share in shares]) * counts
+    found = tallies(*[[MIDDLING] * 3 for _ in shares])
+    return replace(found, empty_episodes=counts, empty_solved=solved)
+
+
+def test_families_solved_from_empty_are_drawn_less() -> None:
+    shares = family_shares(from_empty(1.0, 0.5, 0.0, None), 0.8)
+    np.testing.assert_allclose(shares, np.array([0.2, 0.6, 1.0, 1.0]) / 2.8, rtol=1e-6)
+    np.testing.assert_allclose(family_shares(from_empty(1.0, 0.5, 0.0, None), 0.0), 1 / 4)
+
+
+def test_start_weights_are_shares_of_families_and_levels() -> None:
+    found = from_empty(1.0, 0.0)
+    weights = start_weights(found, REVIEW, 0.8)
+    np.testing.assert_allclose(weights.sum(axis=1), family_shares(found, 0.8), rtol=1e-6)
+    np.testing.assert_allclose(weights.sum(), 1, rtol=1e-6)
+    levels = level_weights(found, REVIEW)
+    np.testing.assert_allclose(weights / weights.sum(axis=1, keepdims=True), levels, rtol=1e-6)

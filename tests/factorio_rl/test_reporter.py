@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from envs.errors import UserError
 from factorio_rl.config import Config
 from factorio_rl.metrics import read_metrics
 from factorio_rl.reporter import METRICS_FILE, Reporter, open_reporter
@@ -46,6 +47,7 @@ def test_resume_of_a_run_whose_evaluation_is_made_again(tmp_path: Path, config: 
     [
         (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
         (RuntimeError("cannot draw"), "RuntimeError('cannot draw')"),
+        (UserError("agent file a: cannot be written"), "agent file a: cannot be written"),
     ],
 )
 def test_file_that_cannot_be_written_is_a_warning(
@@ -72,13 +74,33 @@ def test_run_goes_on_and_tells_when_nothing_can_be_written(tmp_path: Path, confi
 
 
 class _Sink:
-    codes: list[int]
-
     def __init__(self) -> None:
-        self.codes = []
+        self.codes: list[int] = []
+        self.taken: list[tuple[object, object]] = []
+
+    def log_pictures(self, files: object, fields: object) -> None:
+        self.taken.append((files, fields))
+
+    def log_agent(self, file: object, facts: object) -> None:
+        self.taken.append((file, facts))
 
     def close(self, timeout_s: float, exit_code: int) -> None:
         self.codes.append(exit_code)
+
+
+def test_pictures_and_agents_go_to_wandb_alone(tmp_path: Path, config: Config) -> None:
+    output, sink = io.StringIO(), _Sink()
+    made = open_reporter(config, tmp_path, Console(file=output))
+    reporter = Reporter(made.log, made.display, sink)  # type: ignore[arg-type]
+    with reporter:
+        reporter.show({"layouts": tmp_path / "a.png"}, {"env_steps": 8})
+        reporter.offer_agent(tmp_path / "best.safetensors", {"score": 0.5})
+    assert sink.taken == [
+        ({"layouts": tmp_path / "a.png"}, {"env_steps": 8}),
+        (tmp_path / "best.safetensors", {"score": 0.5}),
+    ]
+    assert output.getvalue() == ""
+    assert not (tmp_path / METRICS_FILE).exists()
 
 
 def test_end_state_is_that_of_the_run(tmp_path: Path, config: Config) -> None:

@@ -192,9 +192,30 @@ def test_validate_tells_everything_and_fails(
     assert code == 2
     assert "  hight is no key; did you mean height?" in printed
     assert "  recipe 'iron-gear-weel' is not known" in printed
-    assert "  target_rate is 99 items/s; a belt carries at most 15" in printed
+    assert "  the rate is 99 items/s; a belt carries at most 15" in printed
     assert "task broken: cannot be read" in printed
     assert printed.splitlines()[-1].endswith("2 of 3 tasks cannot be used")
+
+
+def test_without_a_rate_the_bound_is_shown_as_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "task.yaml"
+    path.write_text(
+        "product: pipe\n"
+        "inputs: [{edge: west, position: 1, left: iron-plate}]\n"
+        "output: {edge: east, position: 1}\n"
+    )
+    code, printed, _ = run(capsys, "tasks", "validate", path)
+    assert code == 0
+    assert "as many as possible, 7.5 items/s (15/2) at the very most, of pipe" in printed
+    code, printed, _ = run(capsys, "tasks", "show", path)
+    assert code == 0
+    assert "at most 7.5 (15/2)" in printed
+    path.write_text(path.read_text() + "limit: 3\n")
+    code, printed, _ = run(capsys, "tasks", "validate", path)
+    assert code == 2
+    assert "as many as possible of pipe, at most 3 placements" in printed
 
 
 def test_warnings_do_not_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from fake_wandb_use import FAKE, FakeWandb
 
 ROOT = Path(__file__).parents[2]
-ABOUT = {"mode": "offline", "program": "train.py"}
+ABOUT = {"mode": "offline", "program": "train.py", "dir": "run"}
 
 
 @pytest.fixture

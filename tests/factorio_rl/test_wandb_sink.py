@@ -31,7 +31,12 @@ def test_events_arrive_under_their_names_with_env_steps_as_axis(fake: FakeWandb)
         {"chunk": 1, "env_steps": 8, "train/loss": 0.5},
         {"chunk": 1, "env_steps": 8, "eval/score": 1.0},
     ]
-    assert ["*", "env_steps"] in fake.calls("define_metric")
+    assert fake.calls("define_metric") == [
+        ["chunk", "env_steps"],
+        ["env_steps", None],
+        ["train/loss", "env_steps"],
+        ["eval/score", "env_steps"],
+    ]
     assert fake.calls("finish") == [[3]]
     assert fake.calls("teardown") == [[]]
     assert fake.texts == []
@@ -48,6 +53,21 @@ def test_second_start_goes_on_with_the_same_run(fake: FakeWandb) -> None:
     [first], [second] = fake.calls("init")
     assert first["id"] == second["id"] == (fake.run_dir / "wandb_id").read_text().strip()
     assert first["resume"] == "allow"
+
+
+def test_run_of_a_sweep_is_the_one_that_the_agent_wants(
+    fake: FakeWandb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WANDB_SWEEP_ID", "abcd1234")
+    monkeypatch.setenv("WANDB_RUN_ID", "wxyz5678")
+    fake.sink().close(20)
+    for name in ("WANDB_SWEEP_ID", "WANDB_RUN_ID"):
+        monkeypatch.delenv(name)
+    fake.sink().close(20)
+    [in_sweep], [by_hand] = fake.calls("init")
+    # What the agent's environment says of these, wandb takes by itself.
+    assert {"project", "entity", "id", "name"}.isdisjoint(in_sweep)
+    assert by_hand["id"] == "wxyz5678"
 
 
 def test_address_of_a_run_that_is_online_is_told(fake: FakeWandb) -> None:

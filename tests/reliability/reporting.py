@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -104,6 +105,17 @@ def reporting(run_dir: Path, folder: Path, **environment: str) -> Iterator[Repor
     finally:
         started.process.kill()
         started.process.wait()
+
+
+@contextmanager
+def server(accepts: bool) -> Iterator[dict[str, str]]:
+    """Where wandb is to go: a port that is closed, or one where nobody ever answers."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        if accepts:
+            listening.listen(64)
+        yield {"WANDB_BASE_URL": f"http://127.0.0.1:{port}", "WANDB_API_KEY": "a" * 40}
 
 
 @contextmanager

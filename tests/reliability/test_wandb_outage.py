@@ -2,13 +2,10 @@
 
 import os
 import signal
-import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from reporting import markers, reporting, wait_for_end
+from reporting import markers, reporting, server, wait_for_end
 
 from factorio_rl.metrics import read_metrics
 from factorio_rl.run_links import refuse_links
@@ -21,17 +18,6 @@ def run_dir(tmp_path: Path) -> Path:
     path = tmp_path / "run"
     path.mkdir()
     return path
-
-
-@contextmanager
-def server(accepts: bool) -> Iterator[dict[str, str]]:
-    """Where wandb is to go: a port that is closed, or one where nobody ever answers."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-        if accepts:
-            listening.listen(64)
-        yield {"WANDB_BASE_URL": f"http://127.0.0.1:{port}", "WANDB_API_KEY": "a" * 40}
 
 
 def test_server_that_hangs_until_the_end(run_dir: Path, tmp_path: Path) -> None:
