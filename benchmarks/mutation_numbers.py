@@ -102,7 +102,7 @@ NUMBERS = (
     Mutation(
         "Out of memory on the device names the settings to lower",
         "factorio_rl/device_errors.py",
-        "        if _OUT_OF_MEMORY.search(text) and not _ON_CHIP.search(text):",
+        "        if is_out_of_memory(error):",
         "        if False:",
         f"{_DEVICE}::test_allocation_that_jax_cannot_make_names_bytes_and_settings",
     ),

@@ -128,8 +128,8 @@ REPORTING = (
     Mutation(
         "A wandb that hangs is ended",
         "factorio_rl/wandb_process.py",
-        "        signal.alarm(PATIENCE_S)\n        run.log(value)",
-        "        run.log(value)",
+        "        signal.alarm(PATIENCE_S)\n        receiver.take(value)",
+        "        receiver.take(value)",
         f"{_PROCESS}::test_hang_ends_it",
     ),
 )

@@ -23,8 +23,8 @@ RESUMING = (
     Mutation(
         "A run that was stopped goes on with its replay, bit for bit",
         "factorio_rl/training_run.py",
-        "        self._state = LoopState(**parts)",
-        '        self._state = LoopState(**{**parts, "replay": self._state.replay})',
+        "        self._state = replace(self._state, **parts)",
+        '        self._state = replace(self._state, **{**parts, "replay": self._state.replay})',
         "tests/factorio_rl/test_trainer.py::"
         "test_stopped_and_resumed_run_equals_an_uninterrupted_one_bit_for_bit",
     ),
@@ -69,7 +69,7 @@ RESUMING = (
     Mutation(
         "Parameters of a checkpoint that are not finite are noticed",
         "factorio_rl/state_check.py",
-        "    if not bool(all_finite((learner.params, learner.optimizer, state.precision.scales))):",
+        "    if not bool(all_finite((learner.params, learner.optimizer, scales))):",
         "    if False:",
         f"{_STATE}[with_nan-a parameter is not finite]",
     ),

@@ -130,9 +130,18 @@ def _measure(
         "updates": config.learner.updates_per_chunk,
         "learner_batch": config.learner.batch_size,
         **{name: median(lap[name] for lap in laps) for name in laps[0]},
+        "peak_gb": _peak_gb(),
         "imitation_s": imitated_s - began_s,
         "warm_up_s": warm_s - imitated_s,
     }
+
+
+def _peak_gb() -> float | None:
+    """Most memory of the device in use so far, all variants together; None on a CPU."""
+    import jax
+
+    statistics = jax.devices()[0].memory_stats()
+    return statistics["peak_bytes_in_use"] / 1e9 if statistics else None
 
 
 if __name__ == "__main__":

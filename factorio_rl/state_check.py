@@ -42,7 +42,8 @@ def _problems(manifest: Manifest, parts: Mapping[str, Any], num_tasks: int) -> I
     counts += jax.tree.leaves(counters)
     if any(int(count) < 0 for count in counts) or max(made) > LARGEST_COUNT:
         yield "a counter is out of range"
-    if not bool(all_finite((learner.params, learner.optimizer, parts["precision"].scales))):
+    scales = parts["precision"].scales
+    if not bool(all_finite((learner.params, learner.optimizer, scales))):
         yield "a parameter is not finite"
     # Each with the task numbers of what it holds.
     rows = [parts["actor"], *parts["pending"], *([parts[REPLAY]] if REPLAY in parts else ())]
