@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from envs.task_spec import Placement, TaskSpec
-from factorio_rl.design_links import links
+from factorio_rl.arrivals import links
 from factorio_rl.design_play import Order
 from factorio_rl.scoring import Outcome, score_layout
 

@@ -4,7 +4,7 @@ In: parameters. Out: one JSON-ready report and the layouts behind it. Greedy mea
 noise and one attempt per task; the raw policy (no search) plays the same tasks beside it.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +32,7 @@ from envs.types import (
 from factorio_rl.config import Config
 from factorio_rl.device_errors import EVALUATION, explained
 from factorio_rl.env_shape import env_shape
+from factorio_rl.failure_kinds import failure_kind
 from factorio_rl.model import Predict, plan
 from factorio_rl.network import Params
 from factorio_rl.scoring import Outcome, Scorer
@@ -87,7 +88,7 @@ class Evaluator:
         with explained(EVALUATION, self._config):
             outcomes, layouts = self._play(self._search, params, before_each_move)
             raw, _ = self._play(self._policy, params, before_each_move)
-        report = make_report(self.task_set, self.specs, outcomes, raw)
+        report = make_report(self.task_set, self.specs, outcomes, layouts, raw)
         report["num_simulations"] = self._config.eval.num_simulations
         return Evaluation(report, outcomes, layouts)
 
@@ -167,22 +168,32 @@ def make_report(
     task_set: str,
     specs: Sequence[TaskSpec],
     outcomes: Sequence[Outcome],
+    layouts: Sequence[Sequence[Placement]],
     raw: Sequence[Outcome],
 ) -> dict[str, Any]:
     """The JSON report of an evaluation; rates and targets are exact fractions."""
-    families: dict[str, list[Outcome]] = defaultdict(list)
-    for spec, outcome in zip(specs, outcomes, strict=True):
-        families[spec.family].append(outcome)
+    failures = [
+        None if outcome.solved else failure_kind(spec, layout, outcome.rate)
+        for spec, outcome, layout in zip(specs, outcomes, layouts, strict=True)
+    ]
+    families: dict[str, list[int]] = defaultdict(list)
+    for index, spec in enumerate(specs):
+        families[spec.family].append(index)
+
+    def figures_of(indices: Sequence[int]) -> dict[str, Any]:
+        kinds = Counter(kind for index in indices if (kind := failures[index]) is not None)
+        return {**summarise([outcomes[index] for index in indices]), "failures": dict(kinds)}
+
     raw_summary = summarise(raw)
     ratios = [float((outcome.rate or 0) / outcome.target) for outcome in outcomes]
     return {
         "task_set": task_set,
-        **summarise(outcomes),
+        **figures_of(range(len(specs))),
         "ci95": bootstrap_interval([outcome.score for outcome in outcomes]),
         "inexact": sum(outcome.rate is None for outcome in outcomes),
         "ratio_to_reference": float(np.mean(ratios)),
         "raw_policy": {name: raw_summary[name] for name in ("score", "solved", "functional")},
-        "by_family": {name: summarise(families[name]) for name in sorted(families)},
+        "by_family": {name: figures_of(families[name]) for name in sorted(families)},
         "by_split": _by_split(specs, outcomes),
         "tasks": [
             {
@@ -190,6 +201,7 @@ def make_report(
                 "rate": None if outcome.rate is None else str(outcome.rate),
                 "target": str(outcome.target),
                 "score": outcome.score,
+                "failure": failures[index],
             }
             for index, outcome in enumerate(outcomes)
         ],

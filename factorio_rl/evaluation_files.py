@@ -7,6 +7,7 @@ that a finished run prints.
 import io
 import json
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 from math import gcd
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ SHEET_TASKS = 12
 SHEET_COLUMNS = 4
 
 SHEET_FILE = "heldout_sheet.png"
+
+FAILURES_FILE = "failures.png"
 
 CURRICULUM_FILE = "curriculum.png"
 
@@ -57,14 +60,22 @@ def write_report(folder: Path, name: str, report: dict[str, Any], env_steps: int
 
 
 def write_layouts(folder: Path, specs: Sequence[TaskSpec], evaluation: Evaluation) -> None:
-    """Draws a sheet of layouts spread over the set, and keeps the largest solved one alone.
+    """Draws sheets of layouts spread over the set and of failures, and the largest solved one.
 
-    Files: `heldout_sheet.png`; `best.png`, `best.txt` and `best.json` (the layout format), which
-    are removed where nothing is solved. Each appears whole or not at all. Raises OSError.
+    Files: `heldout_sheet.png`; `failures.png`, removed where all is solved; `best.png`, `best.txt`
+    and `best.json` (the layout format), removed where nothing is. Each appears whole or not at
+    all. Raises OSError.
     """
     folder.mkdir(exist_ok=True)
-    tiles = [_picture(specs[index], evaluation, index) for index in tasks_on_sheet(specs)]
-    write_picture(folder / SHEET_FILE, render_sheet(tiles, SHEET_COLUMNS))
+    for name, shown in (
+        (SHEET_FILE, tasks_on_sheet(specs)),
+        (FAILURES_FILE, failures_on_sheet(evaluation.report)),
+    ):
+        tiles = [_picture(specs[index], evaluation, index) for index in shown]
+        if tiles:
+            write_picture(folder / name, render_sheet(tiles, SHEET_COLUMNS))
+        else:
+            (folder / name).unlink(missing_ok=True)
     solved = [index for index, outcome in enumerate(evaluation.outcomes) if outcome.solved]
     if not solved:
         for kind in ("png", "txt", "json"):
@@ -87,7 +98,11 @@ def write_picture(path: Path, picture: Image.Image) -> None:
 
 def shown_pictures(folder: Path) -> dict[str, Path]:
     """The pictures of an evaluation that wandb shows, by the names that they have there."""
-    return {"layouts": folder / SHEET_FILE, "curriculum": folder / CURRICULUM_FILE}
+    return {
+        "layouts": folder / SHEET_FILE,
+        "failures": folder / FAILURES_FILE,
+        "curriculum": folder / CURRICULUM_FILE,
+    }
 
 
 def tasks_on_sheet(specs: Sequence[TaskSpec]) -> list[int]:
@@ -97,6 +112,17 @@ def tasks_on_sheet(specs: Sequence[TaskSpec]) -> list[int]:
     while gcd(step, len({spec.family for spec in specs})) > 1:
         step += 1
     return [number * step % len(specs) for number in range(min(SHEET_TASKS, len(specs)))]
+
+
+def failures_on_sheet(report: dict[str, Any]) -> list[int]:
+    """Up to SHEET_TASKS tasks that were not solved, of each kind of failure in turn."""
+    by_kind: dict[str, list[int]] = {}
+    for index, entry in enumerate(report["tasks"]):
+        if entry["failure"] is not None:
+            by_kind.setdefault(entry["failure"], []).append(index)
+    kinds = sorted(by_kind, key=lambda kind: len(by_kind[kind]), reverse=True)
+    in_turn = chain.from_iterable(zip_longest(*(by_kind[kind] for kind in kinds)))
+    return [index for index in in_turn if index is not None][:SHEET_TASKS]
 
 
 def evaluation_fields(report: dict[str, Any]) -> dict[str, float]:
@@ -130,6 +156,10 @@ def print_report(
     inexact = report["inexact"]
     rates = f"{inexact} layouts without an exact rate score 0" if inexact else "every rate is exact"
     console.print(f"95 % interval of the score: {low:.3f} to {high:.3f}; {rates}.")
+    failures = sorted(report.get("failures", {}).items(), key=lambda entry: -entry[1])
+    if failures:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in failures)
+        console.print(f"Not solved: {kinds}.", soft_wrap=True)
 
 
 def _picture(spec: TaskSpec, evaluation: Evaluation, index: int) -> Image.Image:
@@ -143,4 +173,6 @@ def _picture(spec: TaskSpec, evaluation: Evaluation, index: int) -> Image.Image:
 
 def _built(evaluation: Evaluation, index: int) -> str:
     rate = evaluation.outcomes[index].rate
-    return "built: no exact rate" if rate is None else f"built: {rate_text(rate)}"
+    failure = evaluation.report["tasks"][index]["failure"]
+    built = "built: no exact rate" if rate is None else f"built: {rate_text(rate)}"
+    return f"{built}; {failure}" if failure and rate is not None else built

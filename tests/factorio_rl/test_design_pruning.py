@@ -8,8 +8,8 @@ from tiny_setup import SOLVED
 
 from envs.layout import EAST, NORTH
 from envs.task_spec import BELT, INSERTER, Placement
+from factorio_rl.arrivals import links
 from factorio_rl.design_judge import Judge
-from factorio_rl.design_links import links
 from factorio_rl.design_pruning import building_order, pruned
 
 TASK = SOLVED[1]

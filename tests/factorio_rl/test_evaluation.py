@@ -26,6 +26,7 @@ from factorio_rl.evaluation import (
     make_report,
     summarise,
 )
+from factorio_rl.failure_kinds import JAMMED, NO_EXACT_RATE, TOO_SLOW
 from factorio_rl.learner import LearnerState
 from factorio_rl.model import Predict, plan
 from factorio_rl.preemption import StoppedError
@@ -50,7 +51,8 @@ RAW = [
 @pytest.fixture(scope="module")
 def report(solved: list[Solved]) -> dict:
     """A report of made-up outcomes; the first two tasks are pipes, the others gears."""
-    return make_report("tiny", [entry.spec for entry in solved], OUTCOMES, RAW)
+    specs, layouts = [entry.spec for entry in solved], [entry.placements for entry in solved]
+    return make_report("tiny", specs, OUTCOMES, layouts, RAW)
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +80,14 @@ def test_report_has_exactly_the_documented_fields(report: dict) -> None:
         "raw_policy",
         "by_family",
         "by_split",
+        "failures",
         "tasks",
     }
     assert {"score", "functional"} <= set(report["raw_policy"])
     for family in report["by_family"].values():
-        assert set(family) == {"n", "score", "solved", "functional"}
+        assert set(family) == {"n", "score", "solved", "functional", "failures"}
     for task in report["tasks"]:
-        assert set(task) == {"id", "rate", "target", "score"}
+        assert set(task) == {"id", "rate", "target", "score", "failure"}
 
 
 def test_report_sums_up_the_outcomes(report: dict) -> None:
@@ -109,7 +112,19 @@ def test_families_make_up_the_whole(report: dict) -> None:
     for name in ("score", "solved", "functional"):
         total = sum(family["n"] * family[name] for family in families.values())
         assert total / report["n"] == pytest.approx(report[name])
-    assert families["pipes"] == {"n": 2, "score": 0.75, "solved": 0.5, "functional": 1.0}
+    assert families["pipes"] == {
+        "n": 2,
+        "score": 0.75,
+        "solved": 0.5,
+        "functional": 1.0,
+        "failures": {TOO_SLOW: 1},
+    }
+
+
+def test_tasks_that_are_not_solved_say_why(report: dict) -> None:
+    kinds = [task["failure"] for task in report["tasks"]]
+    assert kinds == [TOO_SLOW, None, JAMMED, NO_EXACT_RATE]
+    assert report["failures"] == {TOO_SLOW: 1, JAMMED: 1, NO_EXACT_RATE: 1}
 
 
 def test_tasks_of_held_out_strata_are_reported_apart() -> None:
@@ -120,7 +135,8 @@ def test_tasks_of_held_out_strata_are_reported_apart() -> None:
         Outcome(spec.target_rate * held, spec.target_rate)
         for spec, held in zip(specs, unseen, strict=True)
     ]
-    by_split = make_report("quickstart", specs, outcomes, outcomes)["by_split"]
+    layouts = [[] for _ in specs]
+    by_split = make_report("quickstart", specs, outcomes, layouts, outcomes)["by_split"]
     assert by_split["stratum"] == {"n": sum(unseen), "score": 1, "solved": 1, "functional": 1}
     seen = len(specs) - sum(unseen)
     assert by_split["geometry"] == {"n": seen, "score": 0, "solved": 0, "functional": 0}
@@ -197,7 +213,7 @@ def test_evaluated_layouts_are_within_the_rules_and_carry_their_verified_rate(
 
 def test_evaluation_reports_its_own_outcomes(evaluation: Evaluation, solved: list[Solved]) -> None:
     specs = [entry.spec for entry in solved]
-    expected = make_report("tiny", specs, evaluation.outcomes, RAW)
+    expected = make_report("tiny", specs, evaluation.outcomes, evaluation.layouts, RAW)
     for name in set(expected) - {"raw_policy"}:
         assert evaluation.report[name] == expected[name]
     assert 0 <= evaluation.report["raw_policy"]["score"] <= 1

@@ -14,6 +14,7 @@ from factorio_rl.evaluation import Evaluation, make_report
 from factorio_rl.evaluation_files import (
     SHEET_TASKS,
     evaluation_fields,
+    failures_on_sheet,
     read_report,
     shown_pictures,
     tasks_on_sheet,
@@ -43,22 +44,37 @@ def test_report_comes_back_with_the_steps_it_was_made_at(tmp_path: Path) -> None
 
 def test_layouts_are_pictures_a_text_and_a_layout_file(tmp_path: Path) -> None:
     solved = load_heldout("quickstart").tasks[:2]
-    evaluation = Evaluation(
-        {},
-        [Outcome(Fraction(1), Fraction(1)), Outcome(Fraction(0), Fraction(1))],
-        [list(entry.placements) for entry in solved],
-    )
-    write_layouts(tmp_path, [entry.spec for entry in solved], evaluation)
-    assert names(tmp_path) == ["best.json", "best.png", "best.txt", "heldout_sheet.png"]
+    specs, layouts = [entry.spec for entry in solved], [list(entry.placements) for entry in solved]
+    outcomes = [Outcome(Fraction(1), Fraction(1)), Outcome(Fraction(0), Fraction(1))]
+    report = make_report("quickstart", specs, outcomes, layouts, outcomes)
+    write_layouts(tmp_path, specs, Evaluation(report, outcomes, layouts))
+    files = ["best.json", "best.png", "best.txt", "failures.png", "heldout_sheet.png"]
+    assert names(tmp_path) == files
     json.loads((tmp_path / "best.json").read_text())
     Image.open(tmp_path / "best.png").verify()
-    Image.open(shown_pictures(tmp_path)["layouts"]).verify()
+    for path in (shown_pictures(tmp_path)[name] for name in ("layouts", "failures")):
+        Image.open(path).verify()
+    solved_too = [outcomes[0]] * 2
+    report = make_report("quickstart", specs, solved_too, layouts, solved_too)
+    write_layouts(tmp_path, specs, Evaluation(report, solved_too, layouts))
+    assert "failures.png" not in names(tmp_path)
+
+
+def test_sheet_of_failures_shows_each_kind_in_turn() -> None:
+    kinds = [None, "slow", "slow", None, "jam", "slow", *["slow"] * 20, "unfed", "jam"]
+    shown = failures_on_sheet({"tasks": [{"failure": kind} for kind in kinds]})
+    assert [kinds[index] for index in shown] == [
+        *("slow", "jam", "unfed", "slow", "jam"),
+        *["slow"] * 7,
+    ]
+    assert len(set(shown)) == len(shown) == 12
 
 
 def test_metrics_have_score_and_solved_of_each_family() -> None:
     specs = [solved.spec for solved in load_heldout("quickstart").tasks[:2]]
     outcomes = [Outcome(Fraction(1), Fraction(1)), Outcome(Fraction(1, 2), Fraction(1))]
-    fields = evaluation_fields(make_report("quickstart", specs, outcomes, outcomes))
+    report = make_report("quickstart", specs, outcomes, [[], []], outcomes)
+    fields = evaluation_fields(report)
     first, second = (spec.family for spec in specs)
     assert (fields[f"score_{first}"], fields[f"solved_{first}"]) == (1.0, 1.0)
     assert (fields[f"score_{second}"], fields[f"solved_{second}"]) == (0.5, 0.0)
