@@ -114,6 +114,9 @@ def _last_section(run: RunRecord, evaluations: Sequence[Scored]) -> Section:
     body += shown_picture(
         layouts / "heldout_sheet.png", "Layouts spread over the held-out set", is_large=True
     )
+    body += shown_picture(
+        layouts / "failures.png", "Tasks that were not solved, of each kind in turn", is_large=True
+    )
     body += shown_picture(layouts / "best.png", "The largest layout that is solved")
     rows = [
         (

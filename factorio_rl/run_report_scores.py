@@ -112,7 +112,29 @@ def evaluation_tables(last: Scored) -> str:
     families = sorted(last.families.items(), key=lambda one: number(one[1], "score") or 0.0)
     rows += [(f"family: {name}", *_row(one)) for name, one in families]
     found = table(("", "tasks", *_COLUMNS), rows)
-    return paragraph(_in_words(last), "note") + found + _tasks(report)
+    return paragraph(_in_words(last), "note") + found + _failures(last) + _tasks(report)
+
+
+def _failures(last: Scored) -> str:
+    """Why tasks were not solved: how often over all, and in which families."""
+    kinds = mapping(last.report, "failures")
+    counted = {kind: count for kind in kinds if (count := number(kinds, kind)) is not None}
+    rows = []
+    for kind in sorted(counted, key=lambda kind: counted[kind], reverse=True):
+        of_family = {
+            name: count
+            for name, figures in last.families.items()
+            if (count := number(mapping(figures, "failures"), kind)) is not None
+        }
+        worst = sorted(of_family, key=lambda name: of_family[name], reverse=True)
+        rows.append(
+            (
+                kind,
+                figure(counted[kind]),
+                ", ".join(f"{name} {figure(of_family[name])}" for name in worst),
+            )
+        )
+    return table(("not solved since", "tasks", "in families"), rows) if rows else ""
 
 
 def _row(figures: Record) -> list[str]:
@@ -164,6 +186,8 @@ def _tasks(report: Record) -> str:
     rows = []
     for one in found:
         names = [str(one.get(name, "-")) for name in ("id", "rate", "target")]
-        rows.append((*names, figure(number(one, "score"))))
+        failure = one.get("failure")
+        why = failure if isinstance(failure, str) else ""
+        rows.append((*names, figure(number(one, "score")), why))
     words = f"all {len(found)} tasks, the worst first (rates in items/s)"
-    return details(words, table(("task", "rate", "target", "score"), rows))
+    return details(words, table(("task", "rate", "target", "score", "not solved since"), rows))

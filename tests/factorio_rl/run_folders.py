@@ -25,11 +25,26 @@ def report(score: float, env_steps: int, families: Mapping[str, float]) -> dict[
         "ratio_to_reference": score + 0.0345,
         "raw_policy": {"score": score / 4, "solved": score / 5, "functional": score / 6},
         "by_family": {
-            name: {"n": 4, "score": one, "solved": one / 2, "functional": one / 3 + 0.5}
-            for name, one in families.items()
+            name: {
+                "n": 4,
+                "score": one,
+                "solved": one / 2,
+                "functional": one / 3 + 0.5,
+                "failures": {"jam": 1 + number, "unfed": 9},
+            }
+            for number, (name, one) in enumerate(families.items())
         },
         "by_split": {"geometry": {"n": 5, "score": 0.717, "solved": 0.727, "functional": 0.737}},
-        "tasks": [{"id": "quickstart/0", "rate": "7/16", "target": "15/32", "score": 0.9333}],
+        "failures": {"jam": 3, "unfed": 18},
+        "tasks": [
+            {
+                "id": "quickstart/0",
+                "rate": "7/16",
+                "target": "15/32",
+                "score": 0.9333,
+                "failure": "jam",
+            }
+        ],
         "num_simulations": 17,
         "env_steps": env_steps,
     }

@@ -53,6 +53,14 @@ def test_every_figure_of_the_last_evaluation_is_there(tmp_path: Path) -> None:
     assert {"7/16", "15/32", "0.9333"} <= set(page.cells)
 
 
+def test_failures_are_counted_by_kind_and_family(tmp_path: Path) -> None:
+    cells = shown(full_run(tmp_path / "run")).cells
+    assert cells.index("unfed") < cells.index("jam")
+    first, second = FAMILIES
+    at = cells.index("jam")
+    assert cells[at + 1 : at + 3] == ["3", f"{second} 2, {first} 1"]
+
+
 def test_the_worst_family_comes_first(tmp_path: Path) -> None:
     page = shown(full_run(tmp_path / "run"))
     assert page.cells.index("family: gear") < page.cells.index("family: cable")
