@@ -39,7 +39,7 @@ MAX_IDENTITY_BYTES = 1 << 16
 MAX_SHOWN = 200
 """Longest value of the identity that is kept and shown, characters."""
 
-STATE_VERSION = "3"
+STATE_VERSION = "4"
 """Of what a checkpoint holds. Raised when parameters or `LoopState` get another structure."""
 
 
@@ -86,21 +86,6 @@ class RunDirectory:
                 f"the checkpoints of {self.path} are of another version of this program (state "
                 f"{version or 1}, this one reads {STATE_VERSION}); use the version that made them"
             )
-
-    def require_same_network(self, config: Config) -> None:
-        """Raises RunDirectoryError if parameters of this run do not fit the config's network."""
-        differences = [
-            line
-            for line in architecture_differences(self.require_config(), config)
-            if line.startswith(("network.", "env.item_slots", "env.recipe_slots"))
-        ]
-        if differences:
-            raise RunDirectoryError(
-                f"the parameters of {self.path} are of another network:\n  "
-                + "\n  ".join(differences)
-                + "\nset them as there, or start without --init-from"
-            )
-        self.require_state_version()
 
     def has_progress(self) -> bool:
         """Whether there is a report of an evaluation after a chunk."""
@@ -260,6 +245,15 @@ def require_writable(folder: Path) -> None:
             f"cannot write into {folder}: {error.strerror}; copy the run directory to a place that "
             "can be written"
         ) from None
+
+
+def network_differences(old: Config, new: Config) -> list[str]:
+    """What parameters of one config do not fit in the network of another, one line per field."""
+    return [
+        line
+        for line in architecture_differences(old, new)
+        if line.startswith(("network.", "env.item_slots", "env.recipe_slots"))
+    ]
 
 
 def task_identity(

@@ -33,7 +33,7 @@ class TrainArgs:
     Attributes:
         config: resolved settings.
         run_dir: the run directory, new or to go on from.
-        init_from: run directory whose parameters a new run starts from, or None.
+        init_from: run directory or agent file whose parameters a new run starts from, or None.
     """
 
     config: Config
@@ -54,7 +54,7 @@ class _Command:
     runs/sweep-<id>/<run>."""
 
     init_from: Path | None = None
-    """Run directory whose parameters a new run starts from."""
+    """Run directory, or agent file, whose parameters a new run starts from."""
 
 
 @dataclass(frozen=True)

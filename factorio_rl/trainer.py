@@ -12,6 +12,7 @@ from factorio_rl.config import Config
 from factorio_rl.device_errors import MAKING_TASKS, STARTING, TRAINING, explained
 from factorio_rl.env_shape import env_shape
 from factorio_rl.evaluation import require_fit
+from factorio_rl.initial_params import require_same_network
 from factorio_rl.memory_need import available_bytes, require_memory
 from factorio_rl.pool import Pool, make_pool
 from factorio_rl.preemption import StopRequest
@@ -39,7 +40,7 @@ def train(config: Config, path: Path, init_from: Path | None, stop: StopRequest)
     heldout = load_heldout(config.tasks.heldout)
     require_fit(heldout, env_shape(config))
     if init_from is not None and not directory.has_checkpoints():
-        RunDirectory(init_from).require_same_network(config)
+        require_same_network(init_from, config)
     runtime.quiet_libraries()
     runtime.require_device()
     runtime.keep_programs(config.run, directory.compiled)

@@ -6,7 +6,7 @@ code. What is on the disk after any line is enough to go on from as if nothing h
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ from factorio_rl.evaluation_files import (
     write_picture,
     write_report,
 )
+from factorio_rl.initial_params import load_params
 from factorio_rl.loop_state import REPLAY, LoopState, parts_of
 from factorio_rl.metrics import UNTRAINED_EVENT
 from factorio_rl.model import make_predict
@@ -370,16 +371,3 @@ class TrainingRun:
         self._reporter.report(
             event, {**counter_fields(self._state), **fields, "elapsed_s": elapsed_s}
         )
-
-
-def load_params(path: Path, config: Config, like: LoopState, tell: Callable[[str], None]) -> Params:
-    """The best parameters of another run directory; `tell` gets warnings.
-
-    Raises:
-        CheckpointError: it has no checkpoint that loads.
-    """
-    network = {
-        name: value for name, value in fixed_settings(config).items() if name.startswith("network.")
-    }
-    store = CheckpointStore(RunDirectory(path).checkpoints, network)
-    return store.load(store.best_step(tell), {"learner": like.learner})["learner"].params

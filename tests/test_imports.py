@@ -65,6 +65,7 @@ ORDER = (
     "factorio_rl.run_fields",
     "factorio_rl.best_agent",
     "factorio_rl.evaluate_command",
+    "factorio_rl.initial_params",
     "factorio_rl.agent_file",
     "factorio_rl.agent_scores",
     "factorio_rl.printing",

@@ -10,6 +10,7 @@ import pytest
 from factorio_rl import __version__
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
+from factorio_rl.initial_params import require_same_network
 from factorio_rl.run_directory import RunDirectory, RunDirectoryError, task_identity
 
 IDENTITY = task_identity("rules-1", "1", "heldout-hash", "pool-hash")
@@ -154,11 +155,11 @@ def test_checkpoints_of_another_version_are_refused_in_words(
     file = directory.path / "identity.json"
     old = {name: value for name, value in IDENTITY.items() if name != "state_version"}
     file.write_text(json.dumps(old))
-    words = "of another version of this program \\(state 1, this one reads 3\\)"
+    words = "of another version of this program \\(state 1, this one reads 4\\)"
     for use in (
         directory.require_state_version,
         lambda: directory.open(config, IDENTITY),
-        lambda: directory.require_same_network(config),
+        lambda: require_same_network(directory.path, config),
     ):
         with pytest.raises(RunDirectoryError, match=words):
             use()

@@ -156,28 +156,6 @@ def test_training_lines_tell_the_success_of_each_family(straight: Path) -> None:
         assert all(f"{name}_{family}" in line for family in families for line in lines)
 
 
-def test_init_from_starts_a_new_run_from_the_parameters_of_another(
-    straight: Path, tmp_path: Path
-) -> None:
-    config = _config("--train.imitation_updates=0", "--train.num_chunks=1")
-
-    run_dir = tmp_path / "warm"
-
-    class StopOnceSetUp(StopRequest):
-        exit_code = 143
-
-        def __bool__(self) -> bool:
-            return (run_dir / "checkpoints").exists()
-
-    assert train(config, run_dir, straight, StopOnceSetUp()) == 143
-    warm, source = saved(run_dir), saved(straight)
-    params = [path for path in source if path.startswith("['learner']['params']")]
-    assert params
-    for path in params:
-        np.testing.assert_array_equal(warm[path], source[path])
-    assert int(warm["['learner']['updates']"]) == 0
-
-
 def test_run_with_checkpoints_goes_on_though_the_one_it_began_from_is_gone(
     straight: Path, tmp_path: Path
 ) -> None:
