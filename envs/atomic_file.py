@@ -28,6 +28,8 @@ def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     Raises OSError where it cannot be written; the old file is untouched then, and no part of the
     new one is left.
     """
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         fresh.unlink(missing_ok=True)

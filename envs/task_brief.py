@@ -51,7 +51,7 @@ MAX_START = 1_000
 _LANES = ("item", "left", "right")
 _PER = re.compile(r"(.+)/\s*(s|min)\s*")
 _SECONDS = {"s": 1, "min": 60}
-_GRID = re.compile(r"\s*([0-9]{1,9})\s*x\s*([0-9]{1,9})\s*")
+_GRID = re.compile(r"\s*([0-9]{1,9})\s*[xX\u00d7]\s*([0-9]{1,9})\s*")
 _UNKNOWN_RATE = Fraction(1, 60)
 """Target rate of a task that no layout can solve, so that the rest of it can still be checked."""
 
@@ -118,10 +118,10 @@ def recipes_for(product: str, given: set[str]) -> tuple[str, ...]:
 def _read_product(fields: Fields) -> str:
     product = fields.text("product", "the name of an item")
     if product and product not in RECIPES:
-        reason = "machines do not make it" if product in ITEMS else "it is no item"
-        fields.faults.values.append(
-            f"product: got {shown(product)}; {reason}: {nearest(product, RECIPES)}"
-        )
+        reason = f"it is no item: {nearest(product, RECIPES)}"
+        if product in ITEMS:
+            reason = "machines do not make it, so it can only be an input; name what they make"
+        fields.faults.values.append(f"product: got {shown(product)}; {reason}")
     return product
 
 
@@ -141,12 +141,14 @@ def _read_rate(fields: Fields) -> Fraction | None:
 
 
 def _read_grid(fields: Fields) -> tuple[int, int]:
-    value = fields.values.get("grid", [DEFAULT_SIZE, DEFAULT_SIZE])
+    value = fields.values.get("grid")
+    value = [DEFAULT_SIZE, DEFAULT_SIZE] if value is None else value
     match = _GRID.fullmatch(value) if isinstance(value, str) else None
     sides: Any = [int(side) for side in match.groups()] if match else value
     if _is_cell(sides):
         return sides[0], sides[1]
-    fields.fault("grid", "width and height in cells, such as 12x12 or [12, 12]")
+    allowed = f"width and height in cells, at most {MAX_SIDE}, such as 12x12 or [12, 12]"
+    fields.fault("grid", allowed)
     return DEFAULT_SIZE, DEFAULT_SIZE
 
 

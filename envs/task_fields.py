@@ -46,7 +46,9 @@ MAX_ENTRIES = 1_024
 MAX_NUMBER = 2**31 - 1
 """Largest number, also in a fraction; the environment holds 32 bits."""
 
-_RATE = re.compile(r"\s*-?[0-9]{1,10}(\.[0-9]{1,10}|\s*/\s*0*[1-9][0-9]{0,9})?\s*")
+SIMPLE_DENOMINATOR = 1_000_000
+
+_RATE = re.compile(r"\s*-?[0-9]{1,10}(\.[0-9]{1,40}|\s*/\s*0*[1-9][0-9]{0,9})?\s*")
 
 _SHORT_KEYS = {"d": "direction"}
 """Keys of held-out files by what they stand for."""
@@ -88,17 +90,22 @@ class Fields:
                 advice = nearest(str(key), known)
                 self.faults.keys.append(f"{self.place}{shown(key)[1:-1]} is no key; {advice}")
 
+    def _given(self, key: str, default: Any) -> Any:
+        """A value, or the default where the key is not there or has nothing behind it."""
+        value = self.values.get(key)
+        return default if value is None else value
+
     def number(self, key: str, default: int | None = None) -> int:
         """A whole number."""
-        value = self.values.get(key, default)
+        value = self._given(key, default)
         if type(value) is int and abs(value) <= MAX_NUMBER:
             return value
-        self.fault(key, "a whole number")
+        self.fault(key, f"a whole number, at most {MAX_NUMBER:,}")
         return 0
 
     def text(self, key: str, allowed: str, default: str | None = None) -> str:
         """A short printable text."""
-        value = self.values.get(key, default)
+        value = self._given(key, default)
         if isinstance(value, str) and 0 < len(value) <= MAX_NAME and value.isprintable():
             return value
         self.fault(key, f"{allowed}, at most {MAX_NAME} printable characters")
@@ -114,9 +121,11 @@ class Fields:
 
     def listed(self, key: str, allowed: str, default: list[Any] | None = None) -> list[Any]:
         """A list."""
-        value = self.values.get(key, default)
+        value = self._given(key, default)
         if isinstance(value, list) and len(value) <= MAX_ENTRIES:
             return value
+        if isinstance(value, list):
+            allowed += f", {MAX_ENTRIES:,} entries at most"
         self.fault(key, allowed)
         return []
 
@@ -201,11 +210,16 @@ def _read_rate(fields: Fields) -> Fraction:
 
 
 def rate_of(value: object) -> Fraction | None:
-    """A rate as it is written: 0.9375 and 15/16 are the same; None where it is none."""
+    """A rate as it is written: 0.9375 and 15/16 are the same; None where it is none.
+
+    A decimal with more digits than fit is the nearest simple fraction: 0.33333333333 is 1/3.
+    """
     is_number = type(value) is int or (isinstance(value, float) and math.isfinite(value))
     text = repr(value) if is_number else value
     if is_number or (isinstance(text, str) and _RATE.fullmatch(text)):
         rate = Fraction(str(text).replace(" ", ""))
+        if rate.denominator > MAX_NUMBER and "/" not in str(text):
+            rate = rate.limit_denominator(SIMPLE_DENOMINATOR)
         if max(abs(rate.numerator), rate.denominator) <= MAX_NUMBER:
             return rate
     return None

@@ -97,7 +97,8 @@ def _entry(folder: Path, number: str, obj: object) -> TaskEntry:
     if is_brief(obj):
         name = fields.text("name", "a name", number)
         brief = read_brief(fields)
-        start = folder / brief.start if brief.start is not None else None
+        # Absolute, lest it could stand for standard input or for a blueprint string.
+        start = (folder / brief.start).absolute() if brief.start is not None else None
         faults = fields.faults.all()
         return TaskEntry(name, brief.spec, (), faults, brief.target_is_bound, start)
     placements: object = ()

@@ -6,6 +6,10 @@ In: a text. Out: a number within bounds; argparse shows the message of what is r
 import argparse
 import re
 from collections.abc import Callable
+from pathlib import Path
+
+MAX_SIMULATIONS = 4096
+"""Of one search: trees take memory for all of them."""
 
 _CELL = re.compile(r"([0-9]{1,4}),([0-9]{1,4})", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
@@ -46,3 +50,10 @@ def cell(text: str) -> tuple[int, int]:
     if found is None:
         raise argparse.ArgumentTypeError(f"{text[:_SHOWN]!r} is no cell; give X,Y such as 3,0")
     return int(found[1]), int(found[2])
+
+
+def place(text: str) -> Path:
+    """A path; an empty text, as of a variable that is not set, would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty; give a path")
+    return Path(text)

@@ -11,6 +11,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -27,6 +28,7 @@ from factorio_rl import (
     tasks_command,
     verify_command,
 )
+from factorio_rl.argument_types import MAX_SIMULATIONS, whole_number
 from factorio_rl.safe_output import safe_output
 
 
@@ -60,22 +62,28 @@ def _guarded(run: Callable[[], int]) -> int:
         sys.stdout.flush()
         return code
     except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _complain(str(error))
         return error.exit_code
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.ENOSPC):
             if error.filename is None:
                 raise
-            print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+            _complain(f"{error.filename}: {error.strerror}")
             return UserError.exit_code
         # What Python still flushes at exit must not fail on it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
             return 0
-        print(f"error: cannot write the output: {error.strerror}; make room", file=sys.stderr)
+        _complain(f"cannot write the output: {error.strerror}; make room")
         return UserError.exit_code
     except KeyboardInterrupt:
         return 130
+
+
+def _complain(message: str) -> None:
+    """Says what is wrong, if there is anywhere to say it; the exit code says so too."""
+    with suppress(OSError):
+        print(f"error: {message}", file=sys.stderr, flush=True)
 
 
 def _prepare_streams() -> None:
@@ -154,7 +162,11 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--agent", type=Path, help="agent file; default: the shipped agent")
     evaluate.add_argument("--out", type=Path, help="folder for the report on an agent file")
     evaluate.add_argument("--task-set", help="held-out set; default: the one of the run")
-    evaluate.add_argument("--num-simulations", type=int, help="per move; default: as in training")
+    evaluate.add_argument(
+        "--num-simulations",
+        type=whole_number(1, MAX_SIMULATIONS),
+        help="per move; default: as in training",
+    )
     evaluate.add_argument(
         "--checkpoint", choices=("best", "newest"), default="best", help="default: best by score"
     )

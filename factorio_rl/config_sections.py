@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError
 from envs.families import FAMILIES
 from envs.suggestion import nearest
 from envs.task_checks import MAX_SIDE, MIN_SIDE
+from factorio_rl.argument_types import MAX_SIMULATIONS
 from factorio_rl.home_folder import expanded
 
 LARGEST_COUNT = 2**31 - 1
@@ -65,6 +66,7 @@ Weight = Annotated[float, Field(ge=0, le=LARGEST_NUMBER)]
 PositiveFloat = Annotated[float, Field(gt=0, le=LARGEST_NUMBER)]
 Share = Annotated[float, Field(ge=0, le=1)]
 GridSide = Annotated[int, Field(ge=MIN_SIDE, le=MAX_SIDE)]
+Simulations = Annotated[PositiveCount, Field(le=MAX_SIMULATIONS)]
 FamilyName = Annotated[str, BeforeValidator(_known_family)]
 Name = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_printable)]
 PathText = Annotated[str, Field(min_length=1, max_length=1024), AfterValidator(_path_text)]
@@ -165,7 +167,7 @@ class NetworkConfig(Section):
 class SearchConfig(Section):
     """Gumbel MuZero search of self-play."""
 
-    num_simulations: PositiveCount = 16
+    num_simulations: Simulations = 16
     """Simulations per move."""
 
     max_num_considered_actions: PositiveCount = 16
@@ -360,7 +362,7 @@ class EvalConfig(Section):
     every_chunks: PositiveCount = 100
     """Chunks between evaluations."""
 
-    num_simulations: PositiveCount = 32
+    num_simulations: Simulations = 32
     """Simulations per move."""
 
     max_num_considered_actions: PositiveCount = 16

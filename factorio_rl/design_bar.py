@@ -57,7 +57,7 @@ class DesignBar:
         """Moves the bar; without a terminal prints a line now and then."""
         reached = f"{float(best):.4g}" if best is not None else "no exact rate"
         figures = (
-            f"{min(elapsed_s, self._budget_s):.0f} of {self._budget_s:.0f} s · "
+            f"{elapsed_s:.0f} of {self._budget_s:.0f} s · "
             f"{counted(attempts, 'attempt')} · best {reached} of {float(self._target):.4g} items/s"
         )
         self._progress.update(

@@ -7,11 +7,12 @@ in a folder as layout, picture, blueprint strings, page and result.
 import argparse
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envs.errors import UserError
-from factorio_rl.argument_types import cell, seconds, whole_number
+from factorio_rl.argument_types import MAX_SIMULATIONS, cell, place, seconds, whole_number
 
 if TYPE_CHECKING:
     from envs.task_file import TaskEntry
@@ -24,7 +25,6 @@ MISSED = 1
 """Exit code where the target is missed, or nothing arrives."""
 
 MAX_ATTEMPTS = 4096
-MAX_SIMULATIONS = 4096
 MAX_BUDGET_S = 30 * 24 * 3600.0
 
 
@@ -36,8 +36,8 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.set_defaults(run=run)
-    parser.add_argument("--task", type=Path, help="task file; --example writes one")
-    parser.add_argument("--out", type=Path, help="folder for layout, blueprints, page and result")
+    parser.add_argument("--task", type=place, help="task file; --example writes one")
+    parser.add_argument("--out", type=place, help="folder for layout, blueprints, page and result")
     parser.add_argument(
         "--example",
         nargs="?",
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         UserError: the task, the start, the agent or the folder cannot be used.
     """
     from factorio_rl.design_files import require_folder
-    from factorio_rl.design_task import read_task
+    from factorio_rl.design_task import read_task, with_ways_kept
     from factorio_rl.preemption import StopRequest
 
     if options.example is not None:
@@ -106,14 +106,15 @@ def run(options: argparse.Namespace) -> int:
     entry, warnings = read_task(options.task)
     assert entry.spec is not None
     start = _start(options, entry)
+    spec, notes = with_ways_kept(entry.spec, start)
     require_folder(options.out)
-    for warning in warnings:
+    for warning in (*warnings, *notes):
         _tell(warning)
     # With it jax is loaded, which takes a second.
     from factorio_rl.design_search import Goal
 
     goal = Goal(
-        entry.spec,
+        spec,
         target_is_bound=entry.target_is_bound,
         start=start,
         budget_s=options.time_budget_s,
@@ -134,7 +135,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _start(options: argparse.Namespace, entry: "TaskEntry") -> "Order":
     """What stands already, by the option or else by the task file."""
-    named = options.start or (None if entry.start is None else str(entry.start))
+    named = options.start
+    if named is None and entry.start is not None:
+        named = str(entry.start)
     if named is None:
         if options.start_at is not None:
             raise UserError("--start-at says where a start lies, and there is none; give --start")
@@ -245,5 +248,6 @@ def _give(options: argparse.Namespace, answer: "DesignAnswer", notes: tuple[str,
 
 
 def _tell(text: str) -> None:
-    """Not among the results, which a program may read."""
-    print(text, file=sys.stderr, flush=True)
+    """Not among the results, which a program may read; nothing depends on it."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)

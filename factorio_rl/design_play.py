@@ -92,6 +92,7 @@ class Player:
         turns = [quarter * number % NUM_ROTATIONS for number in range(num_boards)]
         shape = env_shape(config)
         self._spec, self._params, self._turns = spec, params, turns
+        self.num_simulations = config.eval.num_simulations
         arrays = {turn: task_arrays(transform_spec(spec, turn), shape) for turn in set(turns)}
         self._tasks = stack_tasks([arrays[turn] for turn in turns])
         self._compiled: set[bool] = set()

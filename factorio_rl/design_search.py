@@ -85,6 +85,7 @@ class _Search:
         self._watch, self._should_stop = watch, should_stop
         self._use = TimeUse()
         self._compiled: set[bool] = set()
+        self._move_s: dict[bool, float] = {}  # of the last move, by whether it was searched
         self._root = jax.random.key(goal.seed)
         self._began_s, self._compiling_s = time.monotonic(), 0.0
         self.attempts = 0
@@ -92,6 +93,14 @@ class _Search:
     def elapsed_s(self) -> float:
         """Seconds without compiling."""
         return time.monotonic() - self._began_s - self._compiling_s
+
+    def has_time(self, use_search: bool) -> bool:
+        """Whether a move of this kind is likely to end in time."""
+        known = self._move_s.get(use_search)
+        if known is None:
+            evaluations = self._player.num_simulations + 1 if use_search else 0
+            known = evaluations * self._move_s.get(False, 0.0)
+        return self.elapsed_s() + known <= self._goal.budget_s
 
     def is_over(self) -> bool:
         """Whether no further move is to be made."""
@@ -104,7 +113,7 @@ class _Search:
     def play_round(self) -> None:
         """One round to its end, or as far as there is time."""
         goal, use = self._goal, self._use
-        use_search = use.turn_of_search(goal.budget_s)
+        use_search = use.turn_of_search(goal.budget_s) and self.has_time(True)
         self._make_ready(use_search)
         number = use.search_rounds if use_search else use.policy_rounds
         played = plan_round(
@@ -121,7 +130,11 @@ class _Search:
         before_s, moment, moves = self.elapsed_s(), self._player.begin(played), 0
         highest, lifted_at = [Fraction(0)] * len(moment.orders), 0
         while not (moment.finished.all() or self.is_over()):
+            if moves and not self.has_time(use_search):
+                break
+            began_s = time.monotonic()
             moment = self._player.move(played, moment, jax.random.fold_in(round_key, moves))
+            self._move_s[use_search] = time.monotonic() - began_s
             moves += 1
             rates = self._judge.look_at(moment.orders)
             if any(rate > before for rate, before in zip(rates, highest, strict=True)):

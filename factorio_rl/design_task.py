@@ -4,14 +4,16 @@ In: a task file, an agent's settings. Out: the task; a file that cannot be read,
 impossible, and one that is too large for the agent are refused with every reason.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from envs.errors import UserError
 from envs.families import FAMILIES
+from envs.layout import DIRECTION_VECTORS
 from envs.task_file import TaskEntry, read_entries
-from envs.task_problems import errors_of
-from envs.task_spec import TaskSpec
+from envs.task_problems import errors_of, problems
+from envs.task_spec import Placement, TaskSpec
 from factorio_rl.config import Config
 from factorio_rl.config_sections import EnvConfig
 from factorio_rl.tasks_validate import problems_of
@@ -41,6 +43,32 @@ def read_task(path: Path) -> tuple[TaskEntry, list[str]]:
     if entry.spec is None or entry.faults or errors_of(found):
         raise DesignTaskError(f"task file {path}", found)
     return entry, found
+
+
+def with_ways_kept(spec: TaskSpec, start: Iterable[Placement]) -> tuple[TaskSpec, list[str]]:
+    """The task with the cells blocked that belts to and from ports inside the grid need, and notes.
+
+    A sink inside gives its items to the cell ahead of it, a source gets them from the cell behind:
+    with a piece of the module there, nothing could be joined. Where the task would then be
+    impossible, or something of the start stands there, the cell stays free, and a note says so.
+    """
+    taken = {*spec.blocked, *((port.x, port.y) for port in spec.ports)}
+    built = {cell for put in start for cell in put.cells()}
+    notes, found = [], spec
+    for port in spec.ports:
+        dx, dy = DIRECTION_VECTORS[port.direction]
+        ahead = 1 if port.is_sink else -1
+        x, y = port.x + ahead * dx, port.y + ahead * dy
+        if not (0 <= x < spec.width and 0 <= y < spec.height) or (x, y) in taken:
+            continue
+        kept = replace(found, blocked=tuple(sorted({*found.blocked, (x, y)})))
+        what = f"({x}, {y}), where a belt joins the {'output' if port.is_sink else 'input'}"
+        if (x, y) in built or errors_of(problems(kept)):
+            notes.append(f"warning: {what} at ({port.x}, {port.y}), may be built on")
+        else:
+            found = kept
+            notes.append(f"kept free: {what} at ({port.x}, {port.y})")
+    return found, notes
 
 
 def require_playable(spec: TaskSpec, env: EnvConfig, agent: str) -> None:

@@ -201,8 +201,6 @@ def _warn(text: str) -> None:
 def _with_budget(config: Config, num_simulations: int | None) -> Config:
     if num_simulations is None:
         return config
-    if num_simulations < 1:
-        raise UserError(f"--num-simulations is {num_simulations}; give a number of at least 1")
     considered = min(config.eval.max_num_considered_actions, num_simulations)
     budget = config.eval.model_copy(
         update={"num_simulations": num_simulations, "max_num_considered_actions": considered}

@@ -7,8 +7,9 @@ parameters, and the file says so: those in it are rounded.
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from factorio_rl.argument_types import place
 
 if TYPE_CHECKING:
     from factorio_rl.agent_scores import Score
@@ -18,8 +19,8 @@ def add_parser(commands: Any) -> None:
     """Adds `pack` to the subcommands of a parser."""
     parser = commands.add_parser("pack", help="write the agent of a run as one small file")
     parser.set_defaults(run=run)
-    parser.add_argument("--run-dir", type=Path, required=True, help="run directory of train.py")
-    parser.add_argument("--out", type=Path, required=True, help="agent file, NAME.safetensors")
+    parser.add_argument("--run-dir", type=place, required=True, help="run directory of train.py")
+    parser.add_argument("--out", type=place, required=True, help="agent file, NAME.safetensors")
     parser.add_argument(
         "--checkpoint", choices=("best", "newest"), default="best", help="default: best by score"
     )

@@ -4,10 +4,10 @@ In: a run directory, also of a run that goes on. Out: a page that opens from dis
 """
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from envs.errors import UserError
+from factorio_rl.argument_types import place
 
 PAGE_FILE = "report.html"
 
@@ -20,9 +20,9 @@ def add_parser(commands: Any) -> None:
         formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.set_defaults(run=run)
-    parser.add_argument("--run-dir", type=Path, required=True, help="run directory of train.py")
+    parser.add_argument("--run-dir", type=place, required=True, help="run directory of train.py")
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help=f"the page; default: {PAGE_FILE} in the run"
+        "--out", type=place, metavar="FILE", help=f"the page; default: {PAGE_FILE} in the run"
     )
 
 

@@ -215,7 +215,9 @@ class RunDirectory:
     def _identity(self) -> dict[str, str]:
         file = self.path / IDENTITY_FILE
         try:
-            content = dict(json.loads(read_text(file, MAX_IDENTITY_BYTES)))
+            content = json.loads(read_text(file, MAX_IDENTITY_BYTES))
+            if not isinstance(content, dict):
+                raise ValueError("it is no JSON object")
         except (ValueError, TypeError, RecursionError) as error:
             raise RunDirectoryError(
                 f"cannot read {file}, which says what tasks the run has: {error}; "

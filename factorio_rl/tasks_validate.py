@@ -7,10 +7,13 @@ from pathlib import Path
 
 from envs.errors import UserError
 from envs.labels import rate_text
+from envs.one_line import one_line
 from envs.task_file import TaskEntry, read_entries
 from envs.task_problems import errors_of, problems
 from envs.task_spec import TaskSpec
 from factorio_rl.printing import counted
+
+MAX_SHOWN = 200
 
 MAX_LISTED = 40
 """Most tasks without problems that are listed."""
@@ -37,7 +40,11 @@ def validate(path: Path) -> int:
 
 def problems_of(entry: TaskEntry) -> list[str]:
     """Everything that is wrong with a task of a file, warnings last."""
-    return [*entry.faults, *(problems(entry.spec) if entry.spec is not None else [])]
+    found = [*entry.faults]
+    if entry.start is not None and not entry.start.is_file():
+        place = one_line(str(entry.start), MAX_SHOWN)
+        found.append(f"start: there is no file {place}; mend its path")
+    return [*found, *(problems(entry.spec) if entry.spec is not None else [])]
 
 
 def _in_short(entry: TaskEntry) -> str:

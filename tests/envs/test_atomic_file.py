@@ -104,3 +104,9 @@ def test_only_leftovers_of_ended_writers_are_removed(tmp_path: Path) -> None:
 
 def test_missing_folder_has_no_leftovers(tmp_path: Path) -> None:
     remove_leftovers(tmp_path / "none")
+
+
+@pytest.mark.parametrize("path", [".", "", "/"])
+def test_a_folder_without_a_name_is_no_file(path: str) -> None:
+    with pytest.raises(IsADirectoryError):
+        write_atomically(Path(path), [b"content"])

@@ -172,14 +172,20 @@ def test_a_start_lies_beside_the_task_file(tmp_path: Path) -> None:
 
 FAULTS = [
     ({"product": "gear"}, "product: got 'gear'; it is no item: "),
-    ({"product": "iron-plate"}, "product: got 'iron-plate'; machines do not make it: "),
+    (
+        {"product": "iron-plate"},
+        "product: got 'iron-plate'; machines do not make it, so it can only be an ",
+    ),
     ({"product": "iron-gear-whel"}, "it is no item: did you mean iron-gear-wheel?"),
     ({"product": None}, "product is missing; give the name of an item"),
     ({"rate": 0}, "rate: got 0; give items per second above 0, such as 1.5, 15/16 or 90/min"),
     ({"rate": "90/h"}, "rate: got '90/h'; give items per second"),
     ({"rate": "1/2147483647/min"}, "rate: got '1/2147483647/min'; give items"),
     ({"rate": "fast"}, "rate: got 'fast'; give items per second"),
-    ({"grid": "12"}, "grid: got '12'; give width and height in cells, such as 12x12"),
+    ({"grid": "12"}, "grid: got '12'; give width and height in cells, at most 32, such as 12x12"),
+    ({"grid": "33x33"}, "grid: got '33x33'; give width and height in cells, at most 32, such"),
+    ({"obstacles": [[1, 1]] * 1025}, "obstacles: got a list; give"),
+    ({"limit": 10**12}, "limit: got 1000000000000; give a whole number, at most 2,147,483,647"),
     ({"grid": [12, 10**9]}, "grid: got a list; give width and height"),
     ({"inputs": None}, "inputs is missing; give a list of inputs"),
     ({"inputs": [3]}, "inputs[0]: got 3; give edge, position and item"),
@@ -290,3 +296,18 @@ def test_any_values_get_an_answer_in_lines(changes: dict[str, Any]) -> None:
     assert (brief.spec is None) == bool(fields.faults.values)
     found = [*fields.faults.all(), *(problems(brief.spec) if brief.spec else ())]
     assert all(fault.isprintable() and len(fault) < 600 for fault in found)
+
+
+def test_a_key_with_nothing_behind_it_has_its_default(tmp_path: Path) -> None:
+    path = tmp_path / "task.json"
+    empty = dict.fromkeys(("grid", "obstacles", "limit", "name", "rate", "start"))
+    path.write_text(json.dumps({**GEARS, **empty}))
+    (found,) = read_entries(path)
+    assert found.faults == ()
+    path.write_text(json.dumps({key: GEARS[key] for key in ("product", "inputs", "output")}))
+    assert read_entries(path)[0].spec == found.spec
+
+
+@pytest.mark.parametrize("start", ["-", "0eN123"])
+def test_a_start_is_a_path_whatever_it_looks_like(tmp_path: Path, start: str) -> None:
+    assert entry(tmp_path, start=start).start == tmp_path / start

@@ -49,16 +49,20 @@ def test_blocked_cells_are_sorted_and_stand_once() -> None:
         ("0.25", Fraction(1, 4)),
         (2, Fraction(2)),
         (1e-05, Fraction(1, 100_000)),
+        ("0.33333333333", Fraction(1, 3)),
+        (2 / 3, Fraction(2, 3)),
     ],
 )
-def test_a_rate_is_exactly_what_is_written(written: object, rate: Fraction) -> None:
+def test_a_rate_is_exactly_what_is_written_or_the_simple_fraction_nearby(
+    written: object, rate: Fraction
+) -> None:
     assert spec(target_rate=written).target_rate == rate
 
 
 @pytest.mark.parametrize(
     "written",
     [
-        *(None, True, "fast", "1/0", "1/2/3", "9" * 5000, "1e999999999", 0.1234567890123, 1e300),
+        *(None, True, "fast", "1/0", "1/2/3", "9" * 5000, "1e999999999", 1e300),
         *(float("nan"), float("inf"), 10**40, [1], "-", ""),
     ],
 )
@@ -130,4 +134,4 @@ def test_a_fault_says_what_was_got_and_what_to_give(changes: dict[str, Any], fau
 
 
 def test_all_faults_are_told_at_once() -> None:
-    assert len(faults_of(width=None, height="x", ports=[{}, 3], recipes=[[]], colour=1)) == 9
+    assert len(faults_of(width=[], height="x", ports=[{}, 3], recipes=[[]], colour=1)) == 9

@@ -163,3 +163,35 @@ def test_a_signal_while_tasks_are_made_ends_the_start_without_writing(tmp_path: 
     assert running.returncode == 130
     assert "Traceback" not in printed + errors
     assert not run_dir.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_exit_code_tells_what_a_full_disk_under_standard_error_does_not() -> None:
+    command = [sys.executable, "-m", "factorio_rl", "tasks", "validate", "nowhere.yaml"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command, stderr=full, env=environment, cwd=ROOT, check=False)
+    assert ended.returncode == 2
+
+
+@pytest.mark.parametrize("number", ["0", "-5", "4097", "1000000000"])
+def test_evaluate_bounds_the_simulations(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], number: str
+) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG.read_text())
+    arguments = ["evaluate", "--run-dir", str(tmp_path), "--num-simulations", number]
+    assert cli.main(arguments) == 2
+    assert f"{number!r} is no whole number from 1 to 4096" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["pack", "--run-dir", "runs/x", "--out", ""],
+        ["report", "--run-dir", ""],
+        ["design", "--task", "task.yaml", "--out", ""],
+    ],
+)
+def test_an_empty_path_is_refused(command: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(command) == 2
+    assert "it is empty; give a path" in capfd.readouterr().err

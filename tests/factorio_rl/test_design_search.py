@@ -1,5 +1,6 @@
 """Rounds of attempts with a tiny agent: legal boards, told targets, stopping, the best layout."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -142,3 +143,29 @@ def test_a_met_target_ends_it(player: Player, judge: Judge) -> None:
     assert found.found.outcome.solved
     assert found.seconds < 30.0
     assert set(start) <= set(found.found.order)
+
+
+def test_no_search_begins_that_cannot_end_in_time(player: Player, judge: Judge) -> None:
+    watch = Watch()
+
+    class Slow(Player):
+        """As `player`, with moves of the policy that take long enough to foresee the search's."""
+
+        def __init__(self) -> None:
+            vars(self).update(vars(player))
+            self.searched = 0
+
+        def move(self, played: Round, moment, key):
+            time.sleep(0.05)
+            self.searched += played.use_search
+            return super().move(played, moment, key)
+
+    slow = Slow()
+    slow.num_simulations = 1000
+    goal = Goal(replace(SPEC, target_rate=Fraction(15)), False, (), 3.0, 0)
+    own = Judge(goal.spec, (), threads=1)
+    found = search(goal, slow, own, watch, lambda: False)
+    own.close()
+    assert slow.searched == 0
+    assert found.attempts > 0
+    assert found.seconds < 4.0

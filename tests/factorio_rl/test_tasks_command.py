@@ -235,3 +235,16 @@ def test_validate_refuses_a_file_that_cannot_be_read(
     path.write_text("ports: [")
     assert "is no YAML" in refused(capsys, "tasks", "validate", path)
     assert "cannot be read" in refused(capsys, "tasks", "validate", tmp_path / "none.yaml")
+
+
+def test_validate_tells_a_start_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = tmp_path / "task.yaml"
+    text = (Path(__file__).parents[2] / "examples" / "gears.yaml").read_text()
+    task.write_text(f"{text}start: half.json\n")
+    code, printed, _ = run(capsys, "tasks", "validate", task)
+    assert code == 2
+    assert f"start: there is no file {tmp_path / 'half.json'}; mend its path" in printed
+    (tmp_path / "half.json").write_text("{}")
+    assert run(capsys, "tasks", "validate", task)[0] == 0
