@@ -19,10 +19,11 @@ import jax
 from benchmarks.results import command_line, write_results
 from benchmarks.search_cell import Cell, measure
 from benchmarks.search_linear import linear_cell
-from benchmarks.search_moves import move_cell
+from benchmarks.search_moves import agent_cell, move_cell
 from benchmarks.search_rows import Row, growth_of, table_of
 from benchmarks.search_trees import OF_MCTX, TREES
 from benchmarks.taking_turns import Pace
+from factorio_rl.agent_file import SHIPPED_AGENT, Agent, read_agent_file
 
 LARGEST_BATCH_OF_MCTX = 256
 """Above it mctx's trees are left out: they take gigabytes of memory, and seconds for a move."""
@@ -78,7 +79,8 @@ def main(arguments: Sequence[str]) -> None:
     command = command_line("search", arguments)
     rows: list[Row] = []
     path = None
-    for cell in cells(grid, args.trees, args.only):
+    agent = read_agent_file(args.agent) if args.agent else None
+    for cell in cells(grid, args.trees, args.only, agent):
         measured = measure(cell, pace, [False, True] if args.xla_command_buffers else [False])
         rows += measured
         print(table_of(measured), flush=True)
@@ -89,15 +91,24 @@ def main(arguments: Sequence[str]) -> None:
 
 def _is_whole(args: argparse.Namespace) -> bool:
     """Whether all of a grid is measured, so that the rows may replace the project's."""
-    is_part = args.quick or args.sizes or args.networks or args.only
+    is_part = args.quick or args.sizes or args.networks or args.only or args.agent
     return not is_part and list(args.trees) == list(TREES)
 
 
-def cells(grid: Grid, trees: Sequence[str], only: str | None) -> Iterator[Cell]:
-    """The cells of a grid, each made when it is its turn. Whole moves leave out the fix."""
+def cells(
+    grid: Grid, trees: Sequence[str], only: str | None, agent: Agent | None
+) -> Iterator[Cell]:
+    """The cells of a grid, each made when it is its turn. Whole moves leave out the fix.
+
+    With an agent only its own whole moves.
+    """
+    of_moves = [tree for tree in trees if tree != "fix"]
+    if agent is not None:
+        for size in grid.moves:
+            yield agent_cell(agent, *size, _affordable(of_moves, size))
+        return
     for size in grid.alone if only != "moves" else ():
         yield linear_cell(*size, _affordable(trees, size))
-    of_moves = [tree for tree in trees if tree != "fix"]
     for network in grid.networks if only != "tree" else ():
         for size in grid.moves:
             yield move_cell(network, *size, _affordable(of_moves, size))
@@ -116,6 +127,13 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--trees", nargs="+", choices=TREES, default=TREES)
     parser.add_argument("--sizes", nargs="+", type=size, metavar="BxN", help="such as 128x64")
     parser.add_argument("--networks", nargs="+", type=network, metavar="CxB", help="such as 64x6")
+    parser.add_argument(
+        "--agent",
+        type=Path,
+        nargs="?",
+        const=SHIPPED_AGENT,
+        help="whole moves of a trained agent alone, from a file; default: the one installed",
+    )
     parser.add_argument("--repeats", type=count, default=15, help="turns of each program at most")
     parser.add_argument(
         "--xla-command-buffers",

@@ -6,7 +6,7 @@ network alone and one of network and environment. In both, what goes in depends 
 before, so that no evaluation can leave the loop.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from envs.dynamics import legal_actions
 from envs.heldout import load_heldout
 from envs.observation import Observation, observe
 from envs.types import EMPTY, Board, State, stack_tasks, task_arrays
+from factorio_rl.agent_file import Agent
 from factorio_rl.config import Config
 from factorio_rl.config_file import load_config
 from factorio_rl.env_shape import env_shape
@@ -58,19 +59,36 @@ def move_cell(network: str, batch: int, simulations: int, trees: Sequence[str]) 
     """The cell of a network `CHANNELSxBLOCKS` with these trees under both policies."""
     channels, blocks = network.split("x")
     config = load_config(CONFIG, [f"--network.channels={channels}", f"--network.blocks={blocks}"])
+    params = init_params(make_network(config.network), env_shape(config), jax.random.key(2))
+    return _cell(config, params, PRIOR_SCALE, batch, simulations, trees)
+
+
+def agent_cell(agent: Agent, batch: int, simulations: int, trees: Sequence[str]) -> Cell:
+    """The cell of a trained agent with these trees, its policy as it is."""
+    return _cell(agent.config, agent.params, {"trained": 1.0}, batch, simulations, trees)
+
+
+def _cell(
+    config: Config,
+    params: Params,
+    prior_scale: Mapping[str, float],
+    batch: int,
+    simulations: int,
+    trees: Sequence[str],
+) -> Cell:
+    """The cell of a network under policies of these factors."""
     net = make_network(config.network)
     predict = _scaled(make_predict(net, config.env.growth_rule))
-    params = init_params(net, env_shape(config), jax.random.key(2))
     plain = _inputs(config, params, batch, simulations)
     settings = search_settings(config, simulations, config.search.max_num_considered_actions)
     return Cell(
-        network=network,
+        network=f"{config.network.channels}x{config.network.blocks}",
         batch=batch,
         simulations=simulations,
         searches={tree: _search(tree, predict, settings) for tree in trees},
         inputs={
             policy: plain._replace(params=_scaled_params(params, scale))
-            for policy, scale in PRIOR_SCALE.items()
+            for policy, scale in prior_scale.items()
         },
         embedding_bytes=sum(leaf.nbytes for leaf in jax.tree.leaves(plain.states.board)),
         loops={NETWORK: _network_loop(net), NETWORK_AND_ENVIRONMENT: _environment_loop(predict)},

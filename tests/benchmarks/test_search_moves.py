@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from benchmarks.search_cell import NETWORK, NETWORK_AND_ENVIRONMENT
-from benchmarks.search_moves import CONFIG, move_cell, start_states
+from benchmarks.search_moves import CONFIG, agent_cell, move_cell, start_states
 from envs.dynamics import legal_actions
 from envs.types import State
+from factorio_rl.agent_file import Agent
 from factorio_rl.config_file import load_config
+from factorio_rl.env_shape import env_shape
+from factorio_rl.network import init_params, make_network
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +56,14 @@ def test_loops_evaluate_the_network_once_for_each_node_on_changing_inputs(cell):
     for name in (NETWORK, NETWORK_AND_ENVIRONMENT):
         text = jax.jit(cell.loops[name]).lower(jax.random.key(0), inputs).as_text()
         assert text.count("stablehlo.convolution") == 3, name
+
+
+def test_a_trained_agent_is_searched_with_as_it_is() -> None:
+    config = load_config(CONFIG, ["--network.channels=4", "--network.blocks=1"])
+    params = init_params(make_network(config.network), env_shape(config), jax.random.key(0))
+    cell = agent_cell(Agent(config, params, "tiny", {"env_steps": 0}), 2, 3, ["lean"])
+    assert (cell.network, cell.batch, cell.simulations) == ("4x1", 2, 3)
+    assert list(cell.inputs) == ["trained"]
+    of_network = cell.inputs["trained"].params
+    assert of_network["prior_scale"] == 1.0
+    jax.tree.map(np.testing.assert_array_equal, of_network["network"], params)
