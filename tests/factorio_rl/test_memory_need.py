@@ -124,10 +124,10 @@ def test_sizes_in_words(size: int, text: str) -> None:
 def test_search_tree_above_the_memory_is_refused_with_both_settings(
     section: str, batch: str
 ) -> None:
-    settings = {"actor": {"num_envs": 8}, "eval": {"num_tasks": 8}, "search": {}}
-    settings[section]["num_simulations"] = 999_999
+    settings = {"actor": {"num_envs": 64}, "eval": {"num_tasks": 64}, "search": {}}
+    settings[section]["num_simulations"] = 4_096
     config = Config.model_validate(settings)
-    needed = 8 * tree_bytes(999_999, num_actions(config.env.height, config.env.width))
+    needed = 64 * tree_bytes(4_096, num_actions(config.env.height, config.env.width))
     require_memory(config, needed)
-    with pytest.raises(MemoryNeedError, match=f"{section}.num_simulations is 999,999 and {batch} "):
+    with pytest.raises(MemoryNeedError, match=f"{section}.num_simulations is 4,096 and {batch} "):
         require_memory(config, needed - 1)

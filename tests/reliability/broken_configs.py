@@ -159,9 +159,9 @@ CONTRADICTIONS = {
     },
     "search.max_num_considered_actions": {"search.max_num_considered_actions": "17"},
     "eval.max_num_considered_actions": {"eval.max_num_considered_actions": "33"},
-    "search.max_num_considered_actions: 9999 is more than": {
-        "search.max_num_considered_actions": "9999",
-        "search.num_simulations": "9999",
+    "search.max_num_considered_actions: 4000 is more than": {
+        "search.max_num_considered_actions": "4000",
+        "search.num_simulations": "4000",
     },
     "learner.batch_size": {"learner.batch_size": "200000"},
     "replay.capacity": {"replay.capacity": "300"},
