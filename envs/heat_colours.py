@@ -5,6 +5,9 @@ colorbrewer2.org), its middle reds less saturated, so that lightness falls evenl
 to dark red for every kind of colour vision: its order can be seen without hue. Grey: no figure.
 """
 
+import math
+from collections.abc import Sequence
+
 from PIL import ImageColor
 
 from envs.draw import INK, PAPER
@@ -20,6 +23,9 @@ _SCALE = (
     "#b51f2b",
     "#800026",
 )
+
+_SUCCESS_SCALE = ("#fffbd1", "#a9d98a", "#2f9e60", "#00482f")
+"""Pale yellow to dark green: lightness falls evenly, so the order is seen without hue."""
 
 NO_FIGURE = "#c3c7cd"
 NO_FIGURE_EDGE = "#868d97"
@@ -41,13 +47,18 @@ def blend(first: str, second: str, share: float) -> str:
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
 
 
-def _colour_of_step(step: int) -> str:
-    place = step / STEPS * (len(_SCALE) - 1)
-    low = min(int(place), len(_SCALE) - 2)
-    return blend(_SCALE[low], _SCALE[low + 1], place - low)
+def success_colour(share: float) -> str:
+    """The colour of a success; shares beyond 0 and 1 count as those; grey for nan."""
+    return NO_FIGURE if math.isnan(share) else _on_scale(_SUCCESS_SCALE, share)
 
 
-_COLOURS = tuple(_colour_of_step(step) for step in range(STEPS + 1))
+def _on_scale(scale: Sequence[str], share: float) -> str:
+    place = min(1.0, max(0.0, share)) * (len(scale) - 1)
+    low = min(int(place), len(scale) - 2)
+    return blend(scale[low], scale[low + 1], place - low)
+
+
+_COLOURS = tuple(_on_scale(_SCALE, step / STEPS) for step in range(STEPS + 1))
 
 
 def text_colour(ground: str) -> str:

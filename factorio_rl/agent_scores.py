@@ -4,13 +4,14 @@ In: the folder of reports and what was loaded of a checkpoint. Out: figures that
 holds. A report counts by its name and by its environment steps.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from factorio_rl import __version__
 from factorio_rl.evaluation_files import read_report
 from factorio_rl.run_parameters import RunParameters
 
@@ -51,6 +52,21 @@ class Score:
 
 
 _SCORE = TypeAdapter(Score)
+
+
+def facts_of(
+    checkpoint: int, chunk: int, env_steps: int, scores: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """What an agent file says of its origin and its scores."""
+    return {
+        "package_version": __version__,
+        "checkpoint": checkpoint,
+        "chunk": chunk,
+        "env_steps": env_steps,
+        "dtype": "bfloat16",
+        "scores_measured_with": MEASURED_WITH,
+        "scores": list(scores),
+    }
 
 
 def scores_of(folder: Path, loaded: RunParameters, tell: Callable[[str], None]) -> list[Score]:

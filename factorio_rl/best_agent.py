@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from envs.errors import UserError
-from factorio_rl import __version__
 from factorio_rl.agent_file import Agent, read_agent_file, write_agent_file
-from factorio_rl.agent_scores import MEASURED_WITH
+from factorio_rl.agent_scores import facts_of
 from factorio_rl.config import Config
 from factorio_rl.network import Params
 
@@ -46,16 +45,9 @@ def keep_best(
     if report["score"] < _score(path):
         return
     score = {name: report[name] for name in _SCORE} | {"env_steps": counters["env_steps"]}
-    facts = {
-        "package_version": __version__,
-        "checkpoint": counters["learner_updates"],
-        "chunk": counters["chunk"],
-        "env_steps": counters["env_steps"],
-        "dtype": "bfloat16",
-        "scores_measured_with": MEASURED_WITH,
-        "scores": [score],
-    }
-    label = f"checkpoint {counters['learner_updates']} of {run_dir}"
+    step, chunk, env_steps = (counters[name] for name in ("learner_updates", "chunk", "env_steps"))
+    facts = facts_of(step, chunk, env_steps, [score])
+    label = f"checkpoint {step} of {run_dir}"
     write_agent_file(path, Agent(config, params, label, facts))
     offer(path, {**counters, **{name: report[name] for name in _SUMMARY}})
 

@@ -7,7 +7,7 @@ the pointer. The colours of cells fall evenly in lightness, pale for 0 and dark 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from envs.heat_colours import NO_FIGURE, blend, text_colour
+from envs.heat_colours import NO_FIGURE, success_colour, text_colour
 from factorio_rl.chart_axes import RIGHT, WIDTH, at, figure, round_ticks, svg, tip, word
 from factorio_rl.html_page import escape
 
@@ -17,7 +17,6 @@ MOST_COLUMNS = 40
 MOST_LETTERS = 20
 """Letters of a name that are shown beside its row."""
 
-_SCALE = ("#fffbd1", "#a9d98a", "#2f9e60", "#00482f")
 _ROW, _NAMES, _LETTER = 22, 148, 6.2
 _NARROWEST_WITH_TEXT = 27
 _UPPER = 6
@@ -29,13 +28,6 @@ class Cell(NamedTuple):
     share: float
     text: str
     words: str
-
-
-def share_colour(share: float) -> str:
-    """The colour of a share; those beyond 0 and 1 count as these."""
-    place = min(1.0, max(0.0, share)) * (len(_SCALE) - 1)
-    low = min(int(place), len(_SCALE) - 2)
-    return blend(_SCALE[low], _SCALE[low + 1], place - low)
 
 
 def evenly(count: int, most: int = MOST_COLUMNS) -> list[int]:
@@ -75,7 +67,7 @@ def _row_name(name: str, y: float) -> str:
 
 
 def _cell(cell: Cell | None, x: float, y: float, width: float) -> str:
-    fill = NO_FIGURE if cell is None else share_colour(cell.share)
+    fill = NO_FIGURE if cell is None else success_colour(cell.share)
     gap = 1 if width > 8 else 0.3
     box = (
         f'<rect class="mark" x="{at(x)}" y="{y}" width="{at(width - gap)}" height="{_ROW - 1}" '

@@ -10,11 +10,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from envs.draw import FAINT_INK, INK, PAPER
-from envs.heat_colours import NO_FIGURE, NO_FIGURE_EDGE, blend, text_colour
+from envs.heat_colours import NO_FIGURE, NO_FIGURE_EDGE, success_colour, text_colour
 from factorio_rl.curriculum import FEWEST_EPISODES, Curriculum, level_weights, success
-
-SCALE = ("#fffbd1", "#a9d98a", "#2f9e60", "#00482f")
-"""Pale yellow to dark green: lightness falls evenly, so the order is seen without hue."""
 
 LETTER_PX = 13
 MARGIN_PX = 18
@@ -85,15 +82,6 @@ def draw_curriculum(curriculum: Curriculum, review_share: float) -> Image.Image:
     _draw_axis(plot, levels)
     _draw_legend(plot)
     return image
-
-
-def success_colour(share: float) -> str:
-    """The colour of a success of 0 to 1; grey for nan."""
-    if np.isnan(share):
-        return NO_FIGURE
-    place = share * (len(SCALE) - 1)
-    low = min(int(place), len(SCALE) - 2)
-    return blend(SCALE[low], SCALE[low + 1], place - low)
 
 
 def _draw_levels(plot: _Plot, curriculum: Curriculum, review_share: float) -> None:

@@ -22,6 +22,7 @@ from envs.task_spec import Placement, TaskSpec
 from envs.types import Board, State, Task, stack_tasks, task_arrays
 from factorio_rl.config import Config
 from factorio_rl.env_shape import env_shape
+from factorio_rl.evaluation import with_budget
 from factorio_rl.model import Predict, make_predict, plan
 from factorio_rl.network import Params, make_network
 from factorio_rl.selfplay import search_settings
@@ -58,18 +59,8 @@ class Moment(NamedTuple):
 
 def config_for(config: Config, spec: TaskSpec, num_simulations: int) -> Config:
     """An agent's settings with the task's grid and a search budget."""
-    considered = min(config.eval.max_num_considered_actions, num_simulations)
-    return config.model_copy(
-        update={
-            "env": config.env.model_copy(update={"width": spec.width, "height": spec.height}),
-            "eval": config.eval.model_copy(
-                update={
-                    "num_simulations": num_simulations,
-                    "max_num_considered_actions": considered,
-                }
-            ),
-        }
-    )
+    env = config.env.model_copy(update={"width": spec.width, "height": spec.height})
+    return with_budget(config.model_copy(update={"env": env}), num_simulations)
 
 
 def make_player(

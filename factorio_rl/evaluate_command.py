@@ -21,7 +21,7 @@ from factorio_rl import runtime
 from factorio_rl.agent_file import agent_file_path, read_agent_file, with_any_tree
 from factorio_rl.config import Config
 from factorio_rl.env_shape import env_shape
-from factorio_rl.evaluation import Evaluation, Evaluator, require_fit
+from factorio_rl.evaluation import Evaluation, Evaluator, require_fit, with_budget
 from factorio_rl.evaluation_files import print_report, write_layouts, write_report
 from factorio_rl.model import make_predict
 from factorio_rl.network import Network, Params, make_network
@@ -73,7 +73,9 @@ def evaluate(
     """
     path = agent_file_path(run_dir, agent_path, newest=newest)
     subject = _subject(path, run_dir, out, newest=newest, in_fp8=in_fp8)
-    config = with_any_tree(_with_budget(subject.config, num_simulations))
+    config = with_any_tree(subject.config)
+    if num_simulations is not None:
+        config = with_budget(config, num_simulations)
     heldout = load_heldout(task_set or config.tasks.heldout)
     require_fit(heldout, env_shape(config))
     runtime.quiet_libraries()
@@ -196,13 +198,3 @@ def _print(evaluation: Evaluation, about: str) -> None:
 def _warn(text: str) -> None:
     """Not among the results, which a program may read."""
     print(text, file=sys.stderr)
-
-
-def _with_budget(config: Config, num_simulations: int | None) -> Config:
-    if num_simulations is None:
-        return config
-    considered = min(config.eval.max_num_considered_actions, num_simulations)
-    budget = config.eval.model_copy(
-        update={"num_simulations": num_simulations, "max_num_considered_actions": considered}
-    )
-    return config.model_copy(update={"eval": budget})

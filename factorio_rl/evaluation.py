@@ -119,6 +119,13 @@ def require_fit(heldout: HeldoutSet, shape: EnvShape) -> None:
             ) from None
 
 
+def with_budget(config: Config, num_simulations: int) -> Config:
+    """The config with so many simulations in evaluation, and no more considered actions."""
+    considered = min(config.eval.max_num_considered_actions, num_simulations)
+    budget = {"num_simulations": num_simulations, "max_num_considered_actions": considered}
+    return config.model_copy(update={"eval": config.eval.model_copy(update=budget)})
+
+
 class GreedyPlay:
     """Plays tasks from empty to the end without noise, by search or by the policy alone.
 

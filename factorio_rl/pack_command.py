@@ -30,9 +30,9 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; the exit code. Raises UserError."""
     from dataclasses import asdict
 
-    from factorio_rl import __version__, runtime
+    from factorio_rl import runtime
     from factorio_rl.agent_file import Agent, parameters_sha256, write_agent_file
-    from factorio_rl.agent_scores import MEASURED_WITH, scores_of
+    from factorio_rl.agent_scores import MEASURED_WITH, facts_of, scores_of
     from factorio_rl.run_directory import RunDirectory
     from factorio_rl.run_parameters import load_run_parameters
 
@@ -44,15 +44,8 @@ def run(options: argparse.Namespace) -> int:
     newest = options.checkpoint == "newest"
     loaded = load_run_parameters(directory, config, newest=newest, tell=_warn)
     scores = scores_of(directory.evaluations, loaded, _warn)
-    facts = {
-        "package_version": __version__,
-        "checkpoint": loaded.step,
-        "chunk": loaded.chunk,
-        "env_steps": loaded.env_steps,
-        "dtype": "bfloat16",
-        "scores_measured_with": MEASURED_WITH,
-        "scores": [asdict(score) for score in scores],
-    }
+    listed = [asdict(score) for score in scores]
+    facts = facts_of(loaded.step, loaded.chunk, loaded.env_steps, listed)
     label = f"checkpoint {loaded.step} of {options.run_dir}"
     write_agent_file(options.out, Agent(config, loaded.params, label, facts))
     print(f"wrote {options.out}: {label}, {loaded.env_steps:,} environment steps")

@@ -6,8 +6,9 @@ from itertools import pairwise
 import pytest
 from page_reader import read_page
 
+from envs.heat_colours import success_colour
 from factorio_rl.chart_axes import figure, round_ticks, seconds_text, short
-from factorio_rl.chart_grid import Bar, Cell, bar_chart, evenly, heat_chart, share_colour
+from factorio_rl.chart_grid import Bar, Cell, bar_chart, evenly, heat_chart
 from factorio_rl.chart_lines import MOST_POINTS, Point, line_chart, stack_chart, thinned
 from factorio_rl.html_page import Section, page
 
@@ -113,7 +114,7 @@ def test_darker_is_more() -> None:
     def light(colour: str) -> int:
         return sum(bytes.fromhex(colour[1:]))
 
-    shades = [light(share_colour(share)) for share in (-1, 0, 0.25, 0.5, 0.75, 1, 7)]
+    shades = [light(success_colour(share)) for share in (-1, 0, 0.25, 0.5, 0.75, 1, 7)]
     assert shades == sorted(shades, reverse=True)
     assert shades[0] == shades[1]
     assert shades[-1] == shades[-2]

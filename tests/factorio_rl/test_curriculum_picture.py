@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageColor
 
-from envs.heat_colours import NO_FIGURE
+from envs.heat_colours import NO_FIGURE, success_colour
 from factorio_rl.curriculum import Curriculum, start_curriculum
-from factorio_rl.curriculum_picture import draw_curriculum, success_colour
+from factorio_rl.curriculum_picture import draw_curriculum
 
 
 def pixels(image: Image.Image, colour: str) -> int:

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from envs.heldout import load_heldout
+from envs.layout import DIRECTION_VECTORS
 from envs.solved import Solved
 from envs.task_spec import INSERTER, MACHINE, Placement
 from factorio_rl.failure_kinds import (
@@ -33,13 +34,13 @@ def without(entry: Solved, is_left_out: Callable[[Placement], bool]) -> list[Pla
 
 def into_a_machine(entry: Solved) -> set[tuple[int, int]]:
     """Cells of the inserters that drop into a machine."""
-    vectors = ((0, -1), (1, 0), (0, 1), (-1, 0))
     body = {cell for put in entry.placements if put.kind == MACHINE for cell in put.cells()}
+    arms = [put for put in entry.placements if put.kind == INSERTER]
+    drops = [DIRECTION_VECTORS[put.rotation] for put in arms]
     return {
         (put.x, put.y)
-        for put in entry.placements
-        if put.kind == INSERTER
-        and (put.x + vectors[put.rotation][0], put.y + vectors[put.rotation][1]) in body
+        for put, (dx, dy) in zip(arms, drops, strict=True)
+        if (put.x + dx, put.y + dy) in body
     }
 
 
